@@ -26,10 +26,11 @@ struct TuningOptions {
   TuningContext context;
   std::string strategy = "random";
   uint64_t seed = 1;
-  double budget_seconds = 120;     // of the job, earlier runs included
-  int64_t max_trials = 0;          // of the job; 0: no limit
-  bool fresh = false;              // do not observe stored trials
-  std::filesystem::path work_directory;  // candidates' objects; emptied afterwards
+  double budget_seconds = 120;              // of the job, earlier runs included
+  double more_seconds = 0;                  // > 0: the budget is what earlier runs spent plus this
+  int64_t max_trials = 0;                   // search trials of the job; 0: no limit
+  bool fresh = false;                       // do not observe stored trials
+  std::filesystem::path work_directory;     // candidates' objects; emptied afterwards
   const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C
 };
 
@@ -49,23 +50,24 @@ struct TuningProgress {
   int64_t trials = 0;
   double seconds = 0, budget_seconds = 0;
   double eta_seconds = 0;
-  std::string task;         // workload summary
+  std::string task;  // workload summary
   double default_ns = 0, best_ns = 0;
-  std::string phase;        // "defaults", "search", "playoff"
+  std::string phase;  // "defaults", "search", "playoff"
 };
 
 struct TuningResult {
   std::vector<TaskResult> tasks;
   std::map<std::string, int64_t> trials_by_status;  // of this run
-  double seconds = 0;      // of this run
-  double job_seconds = 0;  // of the job
+  double seconds = 0;                               // of this run
+  double job_seconds = 0;                           // of the job
   bool interrupted = false;
 };
 
-/// Database rows are written as trials end; whatever ends the process, all finished trials are kept. The same call continues the job.
-/// Throws Error on what ends a job (database gone, disk full, runner cannot start); a candidate's failure is a Trial.
-TuningResult tune(const std::vector<TuningTask>& tasks, const JobKey& job, const TuningOptions& options, const Environment& environment,
-                  Builder& builder, Runner& runner, TuningDatabase& database,
+/// Database rows are written as trials end; whatever ends the process, all finished trials are kept. The same call
+/// continues the job. Throws Error on what ends a job (database gone, disk full, runner cannot start); a candidate's
+/// failure is a Trial.
+TuningResult tune(const std::vector<TuningTask>& tasks, const JobKey& job, const TuningOptions& options,
+                  const Environment& environment, Builder& builder, Runner& runner, TuningDatabase& database,
                   const std::function<void(const TuningProgress&)>& progress = nullptr);
 
 }  // namespace hone
