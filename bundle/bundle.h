@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bundle: chosen kernels + packed weights + plan, written to a directory that an app links. Last stop of the compile side.
+// Bundle: chosen kernels + packed weights + plan, written to a directory that an app links. Last stop of the compile
+// side.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +18,8 @@ namespace hone {
 /// The kernel that was chosen for a workload and why.
 struct KernelChoice {
   Config config;
-  int64_t trial = 0;     // database row, 0: none (default schedule)
-  std::string reason;    // TuningRecord::reason or "default schedule"
+  int64_t trial = 0;   // database row, 0: none (default schedule)
+  std::string reason;  // TuningRecord::reason or "default schedule"
 };
 
 struct BundleRequest {
@@ -29,11 +30,12 @@ struct BundleRequest {
   std::map<std::string, KernelChoice> choices;  // by Workload::id(); missing: the default config of the first space
   DeviceInfo device;
   TuningContext context;
-  std::filesystem::path directory;   // created; replaced atomically if it holds a bundle, refused if it holds anything else
-  std::filesystem::path model_file;  // for the manifest: name and hash
-  std::filesystem::path executor_library;  // libhone_executor.a for the device's architecture, copied in
-  std::filesystem::path include_directory; // public headers, copied in
-  std::map<std::string, Tensor> sample_inputs;  // by input name; missing ones are generated
+  std::filesystem::path
+      directory;  // created; replaced atomically if it holds a bundle, refused if it holds anything else
+  std::filesystem::path model_file;                  // for the manifest: name and hash
+  std::filesystem::path executor_library;            // libhone_executor.a for the device's architecture, copied in
+  std::filesystem::path include_directory;           // public headers, copied in
+  std::map<std::string, Tensor> sample_inputs;       // by input name; missing ones are generated
   std::map<std::string, std::string> preprocessing;  // free keys for the manifest ("mean", "scale", "layout", "labels")
 };
 
@@ -47,26 +49,28 @@ struct BundleSummary {
 
 /// Progress: (kernels done, kernels in all).
 using BundleProgress = std::function<void(int, int)>;
-/// Same request, same bytes. Throws Error: unwritable or full directory, missing binutils, kernel that does not build (named).
+/// Same request, same bytes. Throws Error: unwritable or full directory, missing binutils, kernel that does not build
+/// (named).
 BundleSummary write_bundle(const BundleRequest& request, Builder& builder, const BundleProgress& progress = nullptr);
 
-/// What `hone run`, `verify`, `bench`, `profile` and `report` read back. Throws Error: not a bundle, damaged, other version.
+/// What `hone run`, `verify`, `bench`, `profile` and `report` read back. Throws Error: not a bundle, damaged, other
+/// version.
 struct BundleManifest {
   std::string name, symbol, device, target, architecture, context, model_file, hone_version;
   std::filesystem::path shared_object, plan, sample_directory;
   std::vector<PlanTensor> inputs, outputs;  // view indices into `tensors`
   std::vector<PlanView> tensors;
   struct Kernel {
-    std::string name;                // step name
+    std::string name;  // step name
     std::vector<std::string> nodes;
-    std::string workload;            // id
+    std::string workload;  // id
     std::string workload_summary;
-    std::string config;              // canonical
+    std::string config;  // canonical
     std::string reason;
     int64_t trial = 0;
     double flops = 0, bytes = 0;
   };
-  std::vector<Kernel> steps;         // one per plan step
+  std::vector<Kernel> steps;  // one per plan step
   std::map<std::string, std::string> preprocessing;
   std::map<std::string, std::string> sha256;  // by relative file name
   uint64_t weight_bytes = 0, arena_bytes = 0, scratch_bytes = 0;

@@ -37,10 +37,13 @@ std::string kernel_symbol(const Workload& workload, const Config& config, const 
 class Builder {
  public:
   virtual ~Builder() = default;
-  virtual std::vector<SearchSpace> spaces(const Workload& workload, const DeviceInfo& device, const TuningContext& context) const = 0;
-  virtual std::vector<PackedConstant> pack(const Workload& workload, const Config& config, std::span<const Tensor> constants) const = 0;
+  virtual std::vector<SearchSpace> spaces(const Workload& workload, const DeviceInfo& device,
+                                          const TuningContext& context) const = 0;
+  virtual std::vector<PackedConstant> pack(const Workload& workload, const Config& config,
+                                           std::span<const Tensor> constants) const = 0;
   /// Compiles all (as many at once as the builder has workers); outcomes in request order. `done` (may be null) is
-  /// called on the caller's thread as each one ends, with its index; returning false stops: queued ones come back as failed "cancelled".
+  /// called on the caller's thread as each one ends, with its index; returning false stops: queued ones come back as
+  /// failed "cancelled".
   virtual std::vector<BuildOutcome> build(std::span<const BuildRequest> requests,
                                           const std::function<bool(size_t, const BuildOutcome&)>& done = nullptr) = 0;
 };

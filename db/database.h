@@ -20,12 +20,12 @@ namespace hone {
 
 /// What produced a figure besides the device: equal environments are comparable.
 struct Environment {
-  std::string cpu;            // HostCpu::identity, or the runner's
-  std::string hone_version;   // with the code revision
+  std::string cpu;           // HostCpu::identity, or the runner's
+  std::string hone_version;  // with the code revision
   std::string halide_version;
   std::string os;
-  std::string harness;        // measuring protocol version
-  std::string transport;      // "local", "qemu", ...
+  std::string harness;    // measuring protocol version
+  std::string transport;  // "local", "qemu", ...
   auto operator<=>(const Environment&) const = default;
 };
 
@@ -47,7 +47,7 @@ struct TuningRecord {
 };
 
 struct JobKey {
-  std::string model;    // file name and content hash
+  std::string model;  // file name and content hash
   std::string device;
   TuningContext context;
   uint64_t seed = 0;
@@ -60,17 +60,17 @@ struct TrialRow {
   int64_t job = 0;
   std::string workload;
   std::string device;
-  std::string context;   // TuningContext::canonical()
+  std::string context;  // TuningContext::canonical()
   int64_t environment = 0;
-  std::string purpose;   // "search", "playoff"
-  std::string created;   // ISO 8601 UTC
+  std::string purpose;  // "search", "playoff"
+  std::string created;  // ISO 8601 UTC
   Trial trial;
 };
 
 struct ModelTask {
   std::string workload;
-  int64_t count = 1;                // kernels of the model with this workload
-  std::vector<std::string> nodes;   // ONNX nodes of the first of them
+  int64_t count = 1;               // kernels of the model with this workload
+  std::vector<std::string> nodes;  // ONNX nodes of the first of them
 };
 
 /// Before/after of a whole model, from one interleaved run.
@@ -80,7 +80,7 @@ struct ModelRun {
   std::string device;
   std::string context;
   int64_t environment = 0;
-  int64_t batch = 0;    // rows of one interleaved run share it
+  int64_t batch = 0;  // rows of one interleaved run share it
   Measurement measurement;
 };
 
@@ -93,8 +93,8 @@ struct CheckFinding {
 class TuningDatabase {
  public:
   enum class Mode { read_only, read_write };
-  /// Creates and migrates as needed in read_write mode. Throws Error naming the file and the remedy: corrupt, newer schema, read-only folder,
-  /// not a hone database, locked for longer than the busy timeout. ":memory:" works.
+  /// Creates and migrates as needed in read_write mode. Throws Error naming the file and the remedy: corrupt, newer
+  /// schema, read-only folder, not a hone database, locked for longer than the busy timeout. ":memory:" works.
   static std::unique_ptr<TuningDatabase> open(const std::filesystem::path& file, Mode mode);
   /// $XDG_DATA_HOME/hone/hone.sqlite from the given environment values (empty: unset). Read in main, passed down.
   static std::filesystem::path default_path(std::string_view xdg_data_home, std::string_view home);
@@ -104,7 +104,8 @@ class TuningDatabase {
   virtual void add_workload(const Workload& workload) = 0;
   virtual void add_device(const DeviceInfo& device) = 0;
   virtual int64_t add_environment(const Environment& environment) = 0;
-  virtual void add_model(const std::string& model, const std::string& path, const std::string& shapes, const std::vector<ModelTask>& tasks) = 0;
+  virtual void add_model(const std::string& model, const std::string& path, const std::string& shapes,
+                         const std::vector<ModelTask>& tasks) = 0;
   virtual std::optional<Workload> workload(const std::string& id) = 0;
   virtual std::vector<std::string> models() = 0;
   virtual std::vector<ModelTask> model_tasks(const std::string& model) = 0;
@@ -116,7 +117,8 @@ class TuningDatabase {
   virtual double job_seconds(int64_t job) = 0;
 
   /// One trial = one committed row. Returns its id.
-  virtual int64_t add_trial(int64_t job, const TuningKey& key, int64_t environment, const std::string& purpose, const Trial& trial) = 0;
+  virtual int64_t add_trial(int64_t job, const TuningKey& key, int64_t environment, const std::string& purpose,
+                            const Trial& trial) = 0;
   /// All trials of a key in this environment, in row order: what a resumed search observes.
   virtual std::vector<TrialRow> trials(const TuningKey& key, int64_t environment) = 0;
   /// Filter values may be empty (any).
@@ -128,9 +130,10 @@ class TuningDatabase {
   virtual std::vector<TrialRow> list_trials(const TrialFilter& filter) = 0;
   virtual std::optional<TrialRow> trial(int64_t id) = 0;
 
-  /// Records the decided winner of a key (after the play-off). Later decisions replace earlier ones for lookups; rows stay.
-  virtual void add_decision(const TuningKey& key, int64_t environment, int64_t trial, const std::string& verdict, double default_ns,
-                            double best_ns, double ratio, double ratio_low, double ratio_high) = 0;
+  /// Records the decided winner of a key (after the play-off). Later decisions replace earlier ones for lookups; rows
+  /// stay.
+  virtual void add_decision(const TuningKey& key, int64_t environment, int64_t trial, const std::string& verdict,
+                            double default_ns, double best_ns, double ratio, double ratio_low, double ratio_high) = 0;
   struct Decision {
     TuningKey key;
     int64_t environment = 0, trial = 0;
@@ -139,10 +142,12 @@ class TuningDatabase {
     std::string created;
   };
   virtual std::vector<Decision> decisions(const std::string& device, const std::string& context) = 0;
-  /// Best known config of a key: exact (this environment), else other_environment; other tiers are later issues. Match::none: no record.
+  /// Best known config of a key: exact (this environment), else other_environment; other tiers are later issues.
+  /// Match::none: no record.
   virtual TuningRecord best(const TuningKey& key, int64_t environment) = 0;
 
-  virtual void add_roofs(int64_t environment, const std::string& device, const std::map<std::string, double>& values) = 0;
+  virtual void add_roofs(int64_t environment, const std::string& device,
+                         const std::map<std::string, double>& values) = 0;
   virtual std::map<std::string, double> roofs(int64_t environment, const std::string& device) = 0;
   virtual int64_t add_model_run(const ModelRun& run) = 0;
   virtual std::vector<ModelRun> model_runs(const std::string& model) = 0;

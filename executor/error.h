@@ -22,5 +22,4 @@ class Error : public std::runtime_error {
 
 }  // namespace hone
 
-#define CHECK(condition) \
-  ((condition) ? void(0) : ::hone::check_failed(#condition, __FILE__, __LINE__))
+#define CHECK(condition) ((condition) ? void(0) : ::hone::check_failed(#condition, __FILE__, __LINE__))

@@ -57,8 +57,8 @@ class Context {
   static std::unique_ptr<Context> create(std::shared_ptr<const Model> model, const ContextOptions& options = {});
   virtual ~Context() = default;
   virtual const Model& model() const = 0;
-  /// Buffers with the extents and strides of plan().views[plan().inputs[i].view]; they stay the caller's and must live until
-  /// run() returns. 64-byte alignment is not required. Unset outputs get buffers that the context owns.
+  /// Buffers with the extents and strides of plan().views[plan().inputs[i].view]; they stay the caller's and must live
+  /// until run() returns. 64-byte alignment is not required. Unset outputs get buffers that the context owns.
   virtual void set_input(int index, const void* data) = 0;
   virtual void set_output(int index, void* data) = 0;
   virtual const void* output(int index) const = 0;

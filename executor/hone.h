@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * hone's C interface: link libhone_executor and one or more bundles, load, run.
- * Every function that can fail returns 0 or a negative code and keeps a message: hone_last_error() of the calling thread. */
+ * Every function that can fail returns 0 or a negative code and keeps a message: hone_last_error() of the calling
+ * thread. */
 #ifndef HONE_H
 #define HONE_H
 
@@ -15,7 +16,8 @@ struct hone_kernel_table;
 typedef struct hone_model hone_model;
 typedef struct hone_context hone_context;
 
-/* Describes a model input or output. Strings and arrays live as long as the model. Shape in ONNX order, strides in elements. */
+/* Describes a model input or output. Strings and arrays live as long as the model. Shape in ONNX order, strides in
+ * elements. */
 typedef struct hone_tensor_info {
   const char* name;
   int dtype; /* hone::DType: 1 f32, 2 f64, 5 i8, 6 u8, 9 i32, 11 i64, 13 bool */

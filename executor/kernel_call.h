@@ -17,7 +17,8 @@ class KernelEnvironment {
   static std::unique_ptr<KernelEnvironment> create(int threads, ThreadPool* pool = nullptr);
   virtual ~KernelEnvironment() = default;
   /// Calls an argv-style kernel with buffers of which only `host` is set (kernels bake in everything else).
-  /// Returns 0 or the code that the kernel's environment recorded (-11: out of memory). Kernels themselves always return 0.
+  /// Returns 0 or the code that the kernel's environment recorded (-11: out of memory). Kernels themselves always
+  /// return 0.
   virtual int call(int (*kernel)(void** arguments), std::span<void* const> hosts) = 0;
   virtual uint64_t scratch_bytes() const = 0;  // high-water mark over all slots together
 };

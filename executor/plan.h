@@ -55,9 +55,10 @@ struct Plan {
   std::vector<PlanView> views;
   std::vector<PlanStep> steps;
   std::vector<PlanTensor> inputs, outputs;
-  uint64_t arena_bytes = 0;    // activations
-  uint64_t scratch_bytes = 0;  // largest kernel scratch of one thread slot (a hint: the arena grows if it was too small)
-  int threads = 1;             // what the kernels were tuned for; any number works
+  uint64_t arena_bytes = 0;  // activations
+  uint64_t scratch_bytes =
+      0;            // largest kernel scratch of one thread slot (a hint: the arena grows if it was too small)
+  int threads = 1;  // what the kernels were tuned for; any number works
 };
 
 }  // namespace hone

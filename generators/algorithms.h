@@ -21,11 +21,14 @@ Halide::Expr pointwise_expr(const Node& node, std::span<const Halide::Expr> inpu
 
 /// Index of a broadcast operand: drops leading dimensions it lacks and pins extent-1 dimensions to 0. `index` is in
 /// Halide order (innermost first) for a result of `result` shape; the answer indexes an operand of `operand` shape.
-std::vector<Halide::Expr> broadcast_index(const std::vector<Halide::Expr>& index, const Shape& operand, const Shape& result);
+std::vector<Halide::Expr> broadcast_index(const std::vector<Halide::Expr>& index, const Shape& operand,
+                                          const Shape& result);
 
 /// Algorithm of one node over its input Funcs. Requires an operator that is neither fold_only nor unknown.
-/// A reduction accumulates in `accumulator`. All intermediate Funcs that need a schedule (update stages) are appended to `stages`.
-Halide::Func node_algorithm(const Node& node, std::span<const Halide::Func> inputs, std::span<const TensorType> input_types,
-                            DType accumulator, std::vector<Halide::Func>& stages);
+/// A reduction accumulates in `accumulator`. All intermediate Funcs that need a schedule (update stages) are appended
+/// to `stages`.
+Halide::Func node_algorithm(const Node& node, std::span<const Halide::Func> inputs,
+                            std::span<const TensorType> input_types, DType accumulator,
+                            std::vector<Halide::Func>& stages);
 
 }  // namespace hone

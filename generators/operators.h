@@ -35,14 +35,14 @@ struct AttributeSpec {
 struct Operator {
   std::string_view name;  // ONNX name
   OperatorKind kind;
-  int min_inputs;   // tensor inputs after attribute-inputs are taken away
-  int max_inputs;   // -1: any number
+  int min_inputs;  // tensor inputs after attribute-inputs are taken away
+  int max_inputs;  // -1: any number
   std::vector<AttributeSpec> attributes;
   /// Turns opset-specific spelling into the one form that the other functions understand (auto_pad, negative axes,
   /// Softmax before 13, ...). May be null. Throws Error (attempted = "operator <name>") on what it cannot express.
   void (*normalise)(Attributes& attributes, int opset, std::span<const TensorType> inputs);
-  /// Output types. Throws Error on inputs that do not fit. An absent optional input has an empty TensorType at rank 0 and dtype f32;
-  /// `node.inputs[i] == -1` tells it.
+  /// Output types. Throws Error on inputs that do not fit. An absent optional input has an empty TensorType at rank 0
+  /// and dtype f32; `node.inputs[i] == -1` tells it.
   std::vector<TensorType> (*infer)(const Node& node, std::span<const TensorType> inputs);
   /// Scalar reference in double, node.outputs already inferred. Absent inputs are empty tensors.
   std::vector<ReferenceTensor> (*reference)(const Node& node, std::span<const ReferenceTensor> inputs);

@@ -44,7 +44,8 @@ Tensor narrow(const ReferenceTensor& tensor);
 std::vector<std::byte> to_physical(const Tensor& tensor, const Strides& strides);
 Tensor from_physical(std::span<const std::byte> bytes, const TensorType& type, const Strides& strides);
 
-/// max|a-b| / max|b| over the outputs; +inf if shapes differ, if one has a NaN where the other has none, or infinities differ.
+/// max|a-b| / max|b| over the outputs; +inf if shapes differ, if one has a NaN where the other has none, or infinities
+/// differ.
 double relative_error(const Tensor& actual, const Tensor& expected);
 
 /// Deterministic values for checking and timing a workload: standard normal floats (constants with fan-in scaling,

@@ -20,8 +20,7 @@ using Shape = std::vector<int64_t>;    // logical extents, ONNX order
 using Strides = std::vector<int64_t>;  // in elements, ONNX order; any permutation, padding or 0 (broadcast)
 
 /// ONNX attribute. Floats are kept as double (exact for float32).
-using AttributeValue =
-    std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
+using AttributeValue = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, AttributeValue>;
 
 struct TensorType {
@@ -81,8 +80,8 @@ struct Workload {
 };
 
 int64_t element_count(const Shape& shape);
-Strides dense_strides(const Shape& shape);            // row-major
-Strides channels_last_strides(const Shape& shape);    // [N, C, spatial...]: C innermost; rank < 3: dense
+Strides dense_strides(const Shape& shape);          // row-major
+Strides channels_last_strides(const Shape& shape);  // [N, C, spatial...]: C innermost; rank < 3: dense
 /// Elements from the first to one past the last addressed: 1 + sum((extent-1)*stride); 0 if any extent is 0.
 int64_t physical_elements(const Shape& shape, const Strides& strides);
 bool is_dense(const Shape& shape, const Strides& strides);  // row-major, ignoring strides of extent-1 dimensions

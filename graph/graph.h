@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Graph: a model between import and bundle. Values and nodes are referred to by index; both vectors only grow until compact().
+// Graph: a model between import and bundle. Values and nodes are referred to by index; both vectors only grow until
+// compact().
 #pragma once
 
 #include <filesystem>
@@ -20,10 +21,10 @@ struct GraphValue {
 };
 
 struct GraphNode {
-  std::string name;                  // ONNX node name or "<op>_<index>" if it has none
+  std::string name;  // ONNX node name or "<op>_<index>" if it has none
   std::string op;
-  Attributes attributes;             // normalised
-  std::vector<int> inputs;           // value ids, -1: absent
+  Attributes attributes;    // normalised
+  std::vector<int> inputs;  // value ids, -1: absent
   std::vector<int> outputs;
   std::vector<std::string> origins;  // names of the ONNX nodes that this one stands for
 };
@@ -33,7 +34,7 @@ struct Graph {
   std::vector<GraphValue> values;
   std::vector<GraphNode> nodes;  // topological order
   std::vector<int> inputs;
-  std::vector<int> outputs;      // a value may be listed twice, be an input or a constant
+  std::vector<int> outputs;  // a value may be listed twice, be an input or a constant
 
   /// Node that makes `value`, or -1.
   int producer(int value) const;
@@ -45,8 +46,9 @@ struct Graph {
 /// Shapes given on the command line, by input name; they override the model's and fill its free dimensions.
 using InputShapes = std::map<std::string, Shape>;
 
-/// Reads, checks and normalises a model; infers all shapes and folds what depends on constants only (shape arithmetic needs it).
-/// Throws Error naming file, node and remedy: truncated file, unknown operator, cycle, free dimension without --shape, ...
+/// Reads, checks and normalises a model; infers all shapes and folds what depends on constants only (shape arithmetic
+/// needs it). Throws Error naming file, node and remedy: truncated file, unknown operator, cycle, free dimension
+/// without --shape, ...
 Graph import_onnx(const std::filesystem::path& file, const InputShapes& shapes = {});
 
 /// A pass rewrites the graph in place and returns what it did, one line per change ("bn1 into conv1").
@@ -70,9 +72,9 @@ std::vector<PassLog> run_passes(Graph& graph, const PassOptions& options = {});
 
 /// Where a value lives: its own storage, or a view of another value's.
 struct ValueLayout {
-  int storage = -1;       // value id that owns the storage; itself if it is no view
-  int64_t offset = 0;     // elements from the start of the storage
-  Strides strides;        // elements
+  int storage = -1;    // value id that owns the storage; itself if it is no view
+  int64_t offset = 0;  // elements from the start of the storage
+  Strides strides;     // elements
 };
 /// Layout assignment: convolution tensors channels-last, model inputs and outputs dense row-major, reshapes/transposes/
 /// slices whose result is a view of their input get one. Index: value id; constants have dense layouts.
@@ -80,7 +82,7 @@ std::vector<ValueLayout> assign_layouts(const Graph& graph);
 
 /// One kernel's worth of nodes.
 struct Group {
-  std::vector<int> nodes;      // graph node ids, topological order; the anchor first if there is one
+  std::vector<int> nodes;  // graph node ids, topological order; the anchor first if there is one
   Workload workload;
   std::vector<int> arguments;  // graph value of each workload argument (inputs, then constants)
   std::vector<int> outputs;    // graph value of each workload output
@@ -88,8 +90,9 @@ struct Group {
 struct GroupOptions {
   bool fuse = true;  // false: a group per node (debug bundles)
 };
-/// Anchor + pointwise epilogue (residual adds included), pointwise chains. A group ends where an interior value has an outside
-/// reader or is a graph output. Nodes that are views form no group. Groups come in execution order.
-std::vector<Group> make_groups(const Graph& graph, const std::vector<ValueLayout>& layouts, const GroupOptions& options = {});
+/// Anchor + pointwise epilogue (residual adds included), pointwise chains. A group ends where an interior value has an
+/// outside reader or is a graph output. Nodes that are views form no group. Groups come in execution order.
+std::vector<Group> make_groups(const Graph& graph, const std::vector<ValueLayout>& layouts,
+                               const GroupOptions& options = {});
 
 }  // namespace hone

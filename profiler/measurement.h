@@ -44,6 +44,7 @@ struct PairedVerdict {
 };
 /// Uses the common prefix of rounds; robust to outliers (Hodges-Lehmann estimate of the log ratio with the Wilcoxon
 /// signed-rank interval). Fewer than 6 pairs: interval is (0, inf).
-PairedVerdict compare_paired(const std::vector<double>& a_ns, const std::vector<double>& b_ns, double confidence = 0.99);
+PairedVerdict compare_paired(const std::vector<double>& a_ns, const std::vector<double>& b_ns,
+                             double confidence = 0.99);
 
 }  // namespace hone

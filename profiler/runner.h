@@ -20,8 +20,8 @@ enum class RunStatus { ok, failed, timed_out };
 
 struct MeasureOptions {
   int threads = 1;
-  bool cold_weights = true;   // rotate the constants through copies larger than the last-level cache
-  int rounds = 0;             // interleaved rounds over all candidates; 0: run once for the outputs, time nothing
+  bool cold_weights = true;  // rotate the constants through copies larger than the last-level cache
+  int rounds = 0;            // interleaved rounds over all candidates; 0: run once for the outputs, time nothing
   double seconds_per_sample = 0.0007;  // calls are batched until a sample lasts this long
   /// One candidate: stop early after the probe round if its first sample exceeds this multiple of best_ns (0: never).
   double best_ns = 0;
@@ -45,9 +45,9 @@ struct KernelRequest {
 
 struct RunOutcome {
   RunStatus status = RunStatus::ok;
-  std::string message;  // "killed by SIGSEGV", "kernel error -11: out of memory", ...
-  Measurement measurement;                       // samples empty where nothing was timed
-  std::vector<std::vector<std::byte>> outputs;   // of the first call; poisoned with 0xFF before it
+  std::string message;                          // "killed by SIGSEGV", "kernel error -11: out of memory", ...
+  Measurement measurement;                      // samples empty where nothing was timed
+  std::vector<std::vector<std::byte>> outputs;  // of the first call; poisoned with 0xFF before it
 };
 
 struct ModelCandidate {
@@ -57,7 +57,7 @@ struct ModelCandidate {
 };
 
 struct ModelRequest {
-  std::vector<ModelCandidate> models;  // interleaved
+  std::vector<ModelCandidate> models;          // interleaved
   std::vector<std::vector<std::byte>> inputs;  // dense (or the manifest's strides), model input order
   MeasureOptions options;
   bool profile_steps = false;  // also per-step times (rounds x steps), measured by hooks
@@ -78,7 +78,8 @@ struct Roofs {
   double peak_flops = 0;          // f32 FMA, FLOP/s, one core
   double peak_flops_threads = 0;  // all requested threads together
   int threads = 1;
-  std::vector<std::pair<std::string, double>> bandwidth;  // {"L1", bytes/s}, "L2", "L3", "DRAM": read bandwidth, one core
+  std::vector<std::pair<std::string, double>>
+      bandwidth;  // {"L1", bytes/s}, "L2", "L3", "DRAM": read bandwidth, one core
 };
 
 struct RunnerInfo {
@@ -92,7 +93,8 @@ class Runner {
   virtual ~Runner() = default;
   virtual const RunnerInfo& info() const = 0;
   virtual Evidence evidence() const = 0;
-  /// One outcome per candidate, in order. A candidate that kills the child makes all of that request fail: race only ok ones.
+  /// One outcome per candidate, in order. A candidate that kills the child makes all of that request fail: race only ok
+  /// ones.
   virtual std::vector<RunOutcome> run_kernels(const KernelRequest& request) = 0;
   virtual std::vector<ModelOutcome> run_models(const ModelRequest& request) = 0;
   virtual Roofs measure_roofs(int threads) = 0;
@@ -100,7 +102,7 @@ class Runner {
 
 /// profiler/transports.cpp: table of name, description, factory.
 struct TransportOptions {
-  std::filesystem::path runner;           // hone-runner for the target architecture
+  std::filesystem::path runner;             // hone-runner for the target architecture
   std::vector<std::string> command_prefix;  // {"qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"} or {"ssh", "board"}
   Evidence evidence = Evidence::timed;
 };

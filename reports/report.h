@@ -11,7 +11,7 @@ namespace hone {
 
 /// One row of the kernel table, from a bundle's profile.
 struct KernelRow {
-  std::string name;      // plan step
+  std::string name;  // plan step
   std::vector<std::string> nodes;
   std::string workload;  // summary
   std::string implementation;
@@ -35,7 +35,7 @@ struct ConvergenceCurve {
 struct ModelSummary {
   std::string model, device, cpu, context;
   std::vector<std::pair<std::string, Measurement>> variants;  // "untuned", "tuned", from one interleaved run
-  double unaccounted_ns = 0;  // run time outside the kernels
+  double unaccounted_ns = 0;                                  // run time outside the kernels
 };
 
 struct ReportInput {

@@ -16,10 +16,10 @@ enum class DeviceKind { cpu };  // cuda, opencl, plugin: later issues
 std::string_view name(DeviceKind kind);
 
 struct DeviceInfo {
-  std::string name;           // "x86-avx2"
+  std::string name;  // "x86-avx2"
   DeviceKind kind = DeviceKind::cpu;
-  std::string halide_target;  // explicit, never "host", without no_runtime/user_context/... which codegen adds
-  std::string architecture;   // "x86-64" or "aarch64", as uname -m spells it, with '-' for '_'
+  std::string halide_target;    // explicit, never "host", without no_runtime/user_context/... which codegen adds
+  std::string architecture;     // "x86-64" or "aarch64", as uname -m spells it, with '-' for '_'
   std::string binutils_prefix;  // "" or "aarch64-linux-gnu-": as, ld, objcopy, ar
   int vector_bits = 128;
   int vector_registers = 16;

@@ -44,7 +44,8 @@ class Implementation {
   /// The kernel's constant arguments, in kernel order (their number may differ from the workload's constants).
   virtual std::vector<PackedConstant> pack(const Workload& workload, const Config& config,
                                            std::span<const Tensor> constants) const = 0;
-  /// Scheduled pipeline with every extent and stride baked in: the kernel reads nothing of a halide_buffer_t but `host`.
+  /// Scheduled pipeline with every extent and stride baked in: the kernel reads nothing of a halide_buffer_t but
+  /// `host`.
   virtual KernelPipeline build(const Workload& workload, const Config& config, const DeviceInfo& device) const = 0;
 };
 
@@ -54,8 +55,8 @@ using ImplementationTable = std::vector<const Implementation*>;
 const ImplementationTable& implementations();
 
 /// The union of the spaces of all implementations that support the workload; never empty (the generic one takes all).
-std::vector<SearchSpace> search_spaces(const ImplementationTable& table, const Workload& workload, const DeviceInfo& device,
-                                       const TuningContext& context);
+std::vector<SearchSpace> search_spaces(const ImplementationTable& table, const Workload& workload,
+                                       const DeviceInfo& device, const TuningContext& context);
 /// Throws Error if the table has no implementation of that name and version.
 const Implementation& find_implementation(const ImplementationTable& table, const Config& config);
 
