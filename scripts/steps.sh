@@ -32,6 +32,8 @@ remedy_for() {
   case "$text" in
     *"No space left on device"* | *"not enough free space"* | *"You don't have enough free space"*)
       echo "the disk is full|Free some space ($(df -h --output=avail "$HONE_ROOT" | tail -n 1 | tr -d ' ') left here), then run it again" ;;
+    *CERTIFICATE_VERIFY_FAILED* | *"certificate verify failed"*)
+      echo "this network's certificate is not trusted|Set PIP_CERT to your proxy's certificate file, then run it again" ;;
     *"Temporary failure resolving"* | *"Could not resolve"* | *"Failed to establish a new connection"* | *"Network is unreachable"* | \
       *"Could not connect to"* | *"Name or service not known"* | *"Failed to fetch"* | *"Read timed out"* | *"Max retries exceeded"* | \
       *"No matching distribution found"* | *"Temporary failure in name resolution"*)
