@@ -15,7 +15,8 @@ enum class Evidence { timed, emulated, modelled };
 std::string_view name(Evidence evidence);
 
 struct Measurement {
-  std::vector<double> cpu_ns;   // thread CPU time per call, one per sample (a sample is the mean over calls_per_sample)
+  std::vector<double> cpu_ns;  // thread CPU time per call, one per sample (a sample is the mean over calls_per_sample);
+                               // of all threads together where threads > 1
   std::vector<double> wall_ns;  // wall time per call, same samples
   int64_t calls_per_sample = 1;
   int threads = 1;
@@ -43,7 +44,7 @@ struct PairedVerdict {
   bool b_faster() const { return high < 1; }
 };
 /// Uses the common prefix of rounds; robust to outliers (Hodges-Lehmann estimate of the log ratio with the Wilcoxon
-/// signed-rank interval). Fewer than 6 pairs: interval is (0, inf).
+/// signed-rank interval). Fewer than 6 pairs, or too few for this confidence (99 % needs 8): interval is (0, inf).
 PairedVerdict compare_paired(const std::vector<double>& a_ns, const std::vector<double>& b_ns,
                              double confidence = 0.99);
 
