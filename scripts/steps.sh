@@ -44,32 +44,47 @@ remedy_for() {
       echo "a Debian package is unknown here|hone is set up on Debian 12; on another release install its counterparts yourself and pass --no-packages" ;;
     *"Killed signal terminated program"* | *"out of memory"* | *"Cannot allocate memory"*)
       echo "out of memory|Close other programs or add swap (a compile needs about 1 GB a core), then run it again" ;;
-    *) echo "|See $(realpath --relative-to="$PWD" "$1")" ;;
+    *) echo "|" ;;
   esac
 }
 
-# step TITLE LOGNAME COMMAND...: prints one line, runs the command with its output in build/logs/LOGNAME.log.
-step() {
-  local title=$1 log="$HONE_LOGS/$2.log" began code cause
+# Runs a command as one line of output; what it prints goes to build/logs/LOGNAME.log. Returns its exit code.
+run_step() {
+  local title=$1 log="$HONE_LOGS/$2.log" began code
   shift 2
-  mkdir -p "$HONE_LOGS" 2>/dev/null || fail "cannot write $HONE_LOGS" "Run it as the owner of this folder"
+  mkdir -p "$HONE_LOGS" 2>/dev/null || fail "cannot write $HONE_LOGS" "Run it as the owner of this folder, with space on the disk"
   began=$(date +%s.%N)
   printf '[%6ss] %s ... ' "$(elapsed "$SECONDS_START")" "$title"
   "$@" >"$log" 2>&1 </dev/null
   code=$?
   if ((code == 0)); then
     printf '%s s\n' "$(elapsed "$began")"
-    return 0
+  else
+    printf 'failed after %s s\n' "$(elapsed "$began")"
+    ((code == 130)) && interrupted
   fi
-  printf 'failed\n'
-  ((code == 130)) && interrupted
-  cause=$(remedy_for "$log")
-  if [[ -z "${cause%%|*}" ]]; then
-    printf -- '---- last lines of %s\n' "$(realpath --relative-to="$PWD" "$log")" >&2
-    tail -n 15 "$log" >&2
-    fail "'$title' failed with exit code $code" "${cause#*|}"
-  fi
-  fail "'$title' failed: ${cause%%|*}" "${cause#*|} (log: $(realpath --relative-to="$PWD" "$log"))"
+  return $code
+}
+
+# step TITLE LOGNAME COMMAND...: a step that the rest needs; its failure ends the script.
+step() {
+  local log="build/logs/$2.log" cause
+  run_step "$@" && return 0
+  cause=$(remedy_for "$HONE_ROOT/$log")
+  [[ -z "${cause%%|*}" ]] || fail "'$1' failed: ${cause%%|*}" "${cause#*|} (log: $log)"
+  printf -- '---- last lines of %s\n' "$log" >&2
+  tail -n 15 "$HONE_ROOT/$log" >&2
+  fail "'$1' failed" "The whole output is in $log"
+}
+
+# check TITLE LOGNAME COMMAND...: a step whose failure is counted in failed_checks, shown, and does not keep the others from running.
+failed_checks=()
+check() {
+  run_step "$@" && return 0
+  failed_checks+=("$1 (build/logs/$2.log)")
+  printf -- '---- last lines of build/logs/%s.log\n' "$2"
+  tail -n 40 "$HONE_LOGS/$2.log"
+  return 1
 }
 
 # note TEXT: a line between steps.
