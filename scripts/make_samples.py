@@ -8,6 +8,7 @@
   photos/NAME.npy          the same as EfficientNet-Lite0's input: float32 [1, 3, 224, 224], (x - 127) / 128
   photos/expected.json     NAME -> the ImageNet classes that a person would accept
   imagenet_labels.txt      1000 lines, one a class
+  imagenet.json            how a picture becomes EfficientNet-Lite0's input, and where the labels are, for `hone build --preprocess`
   lines/NN_{up,down}.npy   float32 [1, 3, 48, 192], (x / 255 - 0.5) / 0.5, padded with 0 on the right; upright and turned by 180 degrees
 """
 import argparse
@@ -79,6 +80,8 @@ def main():
         labels = ClassDictionary()
         with open(os.path.join(out, "imagenet_labels.txt"), "w", encoding="utf-8") as file:
             file.writelines(labels.get_1k_class_name(index) + "\n" for index in range(1000))
+        with open(os.path.join(out, "imagenet.json"), "w", encoding="utf-8") as file:
+            json.dump({"layout": "NCHW", "color": "RGB", "mean": "127", "scale": "128", "labels": "imagenet_labels.txt"}, file, indent=1)
         for index, text in enumerate(LINES):
             line = text_line(text, 22 + index)
             for direction, turned in (("up", line), ("down", line.transpose(Image.Transpose.ROTATE_180))):
