@@ -4,8 +4,8 @@
 
   make_samples.py [--out DIR]          default: build/samples
 
-  photos/NAME.png          the photograph's middle square, 224x224 RGB (scikit-image's own sample pictures)
-  photos/NAME.npy          the same as EfficientNet-Lite0's input: float32 [1, 3, 224, 224], (x - 127) / 128
+  photos/NAME.png          a photograph that scikit-image ships
+  photos/NAME.npy          its middle square as EfficientNet-Lite0's input: float32 [1, 3, 224, 224], RGB, (x - 127) / 128
   photos/expected.json     NAME -> the ImageNet classes that a person would accept
   imagenet_labels.txt      1000 lines, one a class
   imagenet.json            how a picture becomes EfficientNet-Lite0's input, and where the labels are, for `hone build --preprocess`
@@ -39,11 +39,11 @@ LINES = (
 )
 
 
-def photo(name):
-    image = Image.fromarray(np.asarray(getattr(data, name)())).convert("RGB")
+def photo_tensor(image):
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2
-    return image.resize((PHOTO_SIZE, PHOTO_SIZE), Image.Resampling.BILINEAR, (left, top, left + side, top + side))
+    square = image.resize((PHOTO_SIZE, PHOTO_SIZE), Image.Resampling.BILINEAR, (left, top, left + side, top + side))
+    return np.ascontiguousarray(((np.asarray(square, np.float32) - 127) / 128).transpose(2, 0, 1)[None])
 
 
 def text_line(text, size):
@@ -71,17 +71,16 @@ def main():
         os.makedirs(os.path.join(out, "photos"), exist_ok=True)
         os.makedirs(os.path.join(out, "lines"), exist_ok=True)
         for name in EXPECTED:
-            image = photo(name)
+            image = Image.fromarray(np.asarray(getattr(data, name)())).convert("RGB")
             image.save(os.path.join(out, "photos", name + ".png"))
-            pixels = np.asarray(image, np.float32)
-            np.save(os.path.join(out, "photos", name + ".npy"), np.ascontiguousarray(((pixels - 127) / 128).transpose(2, 0, 1)[None]))
+            np.save(os.path.join(out, "photos", name + ".npy"), photo_tensor(image))
         with open(os.path.join(out, "photos", "expected.json"), "w", encoding="utf-8") as file:
             json.dump(EXPECTED, file, indent=1)
         labels = ClassDictionary()
         with open(os.path.join(out, "imagenet_labels.txt"), "w", encoding="utf-8") as file:
             file.writelines(labels.get_1k_class_name(index) + "\n" for index in range(1000))
         with open(os.path.join(out, "imagenet.json"), "w", encoding="utf-8") as file:
-            json.dump({"layout": "NCHW", "color": "RGB", "mean": "127", "scale": "128", "labels": "imagenet_labels.txt"}, file, indent=1)
+            json.dump({"resize": "224", "mean": "127", "scale": "128", "channels": "rgb", "labels": "imagenet_labels.txt"}, file, indent=1)
         for index, text in enumerate(LINES):
             line = text_line(text, 22 + index)
             for direction, turned in (("up", line), ("down", line.transpose(Image.Transpose.ROTATE_180))):

@@ -9,12 +9,12 @@ source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 # Builds hone and its bundles. binutils also joins the kernels of each bundle.
 readonly BUILD_PACKAGES=(
   binutils ca-certificates ccache g++ git libbenchmark-dev libboost-program-options-dev libfmt-dev libgtest-dev
-  libonnx-dev libprotobuf-dev libsqlite3-dev libsqlitecpp-dev libssl-dev ninja-build nlohmann-json3-dev
+  libonnx-dev libprotobuf-dev libsqlite3-dev libsqlitecpp-dev libssl-dev libstb-dev ninja-build nlohmann-json3-dev
   python3-dev python3-venv
 )
-# Formatter, linter, spelling, the arm64 toolchain with its emulator, and the font of the rendered test lines.
+# Formatter, linter, spelling, and the arm64 toolchain with its emulator.
 readonly TEST_PACKAGES=(
-  clang-format clang-tidy codespell fonts-dejavu-core g++-aarch64-linux-gnu qemu-user
+  clang-format clang-tidy codespell g++-aarch64-linux-gnu qemu-user
 )
 readonly FREE_MEGABYTES_NEEDED=3000
 

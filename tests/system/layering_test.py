@@ -41,6 +41,7 @@ EXTERNAL = {
     r"SQLiteCpp/.*|sqlite3\.h": ["db"],
     r"onnx/.*|google/protobuf/.*": ["graph"],
     r"benchmark/benchmark\.h": ["profiler", "cli", "bench"],
+    r"stb/.*": ["cli"],
     r"boost/program_options.*": ["cli"],
     r"nlohmann/.*": ["generators", "schedules", "codegen", "db", "tuner", "graph", "bundle", "reports", "cli", "plugins"],
 }
