@@ -18,6 +18,7 @@ import numpy as np
 import small_models
 from hone_program import Findings, Hone
 
+MOUNTED_TITLES = ("full disk", "read-only folder", "database in a read-only folder")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "messages.golden")
 
 
@@ -34,7 +35,7 @@ class Cases:
         self.findings.expect(len(lines) == 1, f"{title}: {len(lines)} lines on stderr:\n{result.stderr[:2000]}")
         self.findings.expect(not result.stdout.strip(), f"{title}: stdout is not empty: {result.stdout[:500]}")
         text = "\n".join(lines[:3])
-        self.transcript.append(f"{title}\n  {self.normalised(text)}\n")
+        self.transcript.append(f"{title}\n  {self.normalised(text)}")
 
     def normalised(self, text):
         text = text.replace(self.hone.scratch, "$SCRATCH")
@@ -147,10 +148,10 @@ def mounted_cases(cases, small):
         print("SKIPPED: full disk, read-only folder (this user may not mount)")
         return False
     try:
-        cases.run("full disk", *build)
+        cases.run(MOUNTED_TITLES[0], *build)
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
-        cases.run("read-only folder", *build)
-        cases.run("database in a read-only folder", "tune", small, "--device", "host", "--db", os.path.join(folder, "new.sqlite"), "--time", "1s")
+        cases.run(MOUNTED_TITLES[1], *build)
+        cases.run(MOUNTED_TITLES[2], "tune", small, "--device", "host", "--db", os.path.join(folder, "new.sqlite"), "--time", "1s")
     finally:
         subprocess.run(["umount", folder], check=True)
     return True
@@ -175,13 +176,13 @@ def database_cases(cases, small):
     cases.run("folder for a database", "db", "check", "--db", hone.scratch)
 
 
-def compare_with_golden(transcript, mounted, findings):
+def compare_with_golden(found, mounted, findings):
+    """Block by block: a title and its message; those that need a mount are left out where there was none."""
     with open(GOLDEN, encoding="utf-8") as file:
-        approved = file.read()
+        approved = file.read().strip().split("\n\n")
     if not mounted:
-        titles = ("full disk", "read-only folder", "database in a read-only folder")
-        approved = "".join(block + "\n" for block in approved.split("\n\n") if block and not block.startswith(titles)) if "\n\n" in approved else approved
-    difference = list(difflib.unified_diff(approved.splitlines(), transcript.splitlines(), "approved", "found", lineterm=""))
+        approved = [block for block in approved if not block.startswith(MOUNTED_TITLES)]
+    difference = list(difflib.unified_diff("\n".join(approved).splitlines(), "\n".join(found).splitlines(), "approved", "found", lineterm=""))
     findings.expect(not difference, "messages differ from messages.golden (approve with --update):\n" + "\n".join(difference))
 
 
@@ -194,13 +195,12 @@ def main():
         small = bundle_cases(cases)
         database_cases(cases, small)
         mounted = mounted_cases(cases, small)
-        transcript = "\n".join(cases.transcript)
     if "--update" in sys.argv:
         with open(GOLDEN, "w", encoding="utf-8") as file:
-            file.write(transcript)
-        print(transcript)
+            file.write("\n\n".join(cases.transcript) + "\n")
+        print("\n".join(cases.transcript))
     else:
-        compare_with_golden(transcript, mounted, findings)
+        compare_with_golden(cases.transcript, mounted, findings)
     findings.finish()
 
 
