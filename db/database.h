@@ -13,6 +13,7 @@
 
 #include "db/trial.h"
 #include "generators/workload.h"
+#include "schedules/config.h"
 #include "schedules/device_info.h"
 #include "schedules/tuning_context.h"
 
@@ -84,12 +85,24 @@ struct ModelRun {
   Measurement measurement;
 };
 
+/// Something that was made from the database's records.
+struct Artifact {
+  std::string kind;  // "bundle"
+  std::string model, device, context;
+  std::string path;
+  std::string sha256;   // of its manifest
+  std::string created;  // set when read
+};
+
 struct CheckFinding {
   std::string table;
-  int64_t row = 0;
+  int64_t row = 0;  // 0: not one row
   std::string problem;
 };
 
+/// One connection; not thread-safe. Every function throws Error naming the file and the remedy if SQLite fails (full or
+/// broken disk, damaged file, locked for longer than 10 s). What returned is on the disk, whatever then ends the
+/// process.
 class TuningDatabase {
  public:
   enum class Mode { read_only, read_write };
@@ -99,11 +112,16 @@ class TuningDatabase {
   /// $XDG_DATA_HOME/hone/hone.sqlite from the given environment values (empty: unset). Read in main, passed down.
   static std::filesystem::path default_path(std::string_view xdg_data_home, std::string_view home);
   virtual ~TuningDatabase() = default;
+  /// Empty, or one line for the user about how the file is kept (slower journal on a network file system).
+  virtual std::string note() const = 0;
 
-  /// Content-addressed: the same value gives the same row.
+  /// Content-addressed: the same value gives the same row. Workloads and devices come before what refers to them.
   virtual void add_workload(const Workload& workload) = 0;
   virtual void add_device(const DeviceInfo& device) = 0;
   virtual int64_t add_environment(const Environment& environment) = 0;
+  /// The union of spaces in which a key is searched (a replay needs it).
+  virtual void add_space(const TuningKey& key, const std::vector<SearchSpace>& spaces) = 0;
+  /// The latest path, shapes and tasks of a model replace earlier ones.
   virtual void add_model(const std::string& model, const std::string& path, const std::string& shapes,
                          const std::vector<ModelTask>& tasks) = 0;
   virtual std::optional<Workload> workload(const std::string& id) = 0;
@@ -121,7 +139,7 @@ class TuningDatabase {
                             const Trial& trial) = 0;
   /// All trials of a key in this environment, in row order: what a resumed search observes.
   virtual std::vector<TrialRow> trials(const TuningKey& key, int64_t environment) = 0;
-  /// Filter values may be empty (any).
+  /// Filter values may be empty (any). `workload` may be the first digits of an id.
   struct TrialFilter {
     std::string workload, device, context, status;
     int64_t job = 0;
@@ -141,17 +159,22 @@ class TuningDatabase {
     double default_ns = 0, best_ns = 0, ratio = 1, ratio_low = 1, ratio_high = 1;
     std::string created;
   };
+  /// The latest of each key and environment, in row order; empty strings: any.
   virtual std::vector<Decision> decisions(const std::string& device, const std::string& context) = 0;
-  /// Best known config of a key: exact (this environment), else other_environment; other tiers are later issues.
-  /// Match::none: no record.
+  /// Best known config of a key by timed trials only: this environment's latest decision, else its fastest trial
+  /// (exact); else the same of another environment, preferably with this CPU (other_environment). Match::none: no
+  /// record.
   virtual TuningRecord best(const TuningKey& key, int64_t environment) = 0;
 
   virtual void add_roofs(int64_t environment, const std::string& device,
                          const std::map<std::string, double>& values) = 0;
+  /// The latest value of each name.
   virtual std::map<std::string, double> roofs(int64_t environment, const std::string& device) = 0;
   virtual int64_t add_model_run(const ModelRun& run) = 0;
   virtual std::vector<ModelRun> model_runs(const std::string& model) = 0;
   virtual std::map<int64_t, Environment> environments() = 0;
+  virtual void add_artifact(const Artifact& artifact) = 0;
+  virtual std::vector<Artifact> artifacts() = 0;
 
   virtual std::map<std::string, int64_t> row_counts() = 0;
   /// Integrity, foreign keys, hashes, JSON and sample blobs; empty if all is well.
