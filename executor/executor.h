@@ -24,12 +24,16 @@ extern "C" struct hone_kernel_table {
 namespace hone {
 
 /// Runs `body(task, slot)` for each task in [0, tasks), on at most `threads` threads; slot < threads is unique among
-/// the tasks that run at the same time. Returns when all are done. An app adapts its own pool to this.
+/// the tasks of this loop that run at the same time. Returns when all are done. `body` never throws. An app adapts its
+/// own pool to this.
 class ThreadPool {
  public:
   virtual ~ThreadPool() = default;
   virtual int threads() const = 0;
   virtual void parallel_for(int tasks, int threads, const std::function<void(int task, int slot)>& body) = 0;
+  /// True if each of the pool's threads has one slot >= 1 for good, so that loops may be nested: a loop's caller counts
+  /// as the slot it already has. Otherwise the executor runs a loop inside a task on that task's thread alone.
+  virtual bool slots_are_threads() const { return false; }
 };
 std::unique_ptr<ThreadPool> make_thread_pool(int threads);
 
@@ -39,6 +43,9 @@ class Model {
   static std::shared_ptr<const Model> load(const hone_kernel_table& table, const std::string& plan_file);
   virtual ~Model() = default;
   virtual const Plan& plan() const = 0;
+  virtual const hone_kernel_table& kernels() const = 0;
+  /// The mapped weight section, 64-byte aligned.
+  virtual std::span<const std::byte> weights() const = 0;
 };
 
 /// Called around each step, on the thread that called run(). Tensor data is reached through Context::view_data.
