@@ -5,6 +5,7 @@
 
 #include "executor/executor.h"
 #include "executor/hone.h"
+#include "executor/text.h"
 
 struct hone_model {
   std::shared_ptr<const hone::Model> model;
@@ -37,14 +38,15 @@ int guarded(const Body& body) {
 }
 
 void require(const void* argument, const char* name) {
-  if (argument == nullptr) throw Error("cannot call hone", std::string(name) + " is NULL", "pass a valid pointer");
+  if (argument == nullptr)
+    throw Error("cannot call hone", hone::concatenate({name, " is NULL"}), "pass a valid pointer");
 }
 
 void describe(const Plan& plan, const std::vector<hone::PlanTensor>& tensors, int index, hone_tensor_info* info) {
   require(info, "info");
   if (index < 0 || static_cast<size_t>(index) >= tensors.size()) {
-    throw Error("cannot describe tensor " + std::to_string(index) + " of " + plan.name,
-                "there are " + std::to_string(tensors.size()), "count from 0");
+    throw Error(hone::concatenate({"cannot describe tensor ", hone::decimal(index), " of ", plan.name}),
+                hone::concatenate({"there are ", hone::decimal(static_cast<int64_t>(tensors.size()))}), "count from 0");
   }
   const hone::PlanTensor& tensor = tensors[static_cast<size_t>(index)];
   const hone::PlanView& view = plan.views[tensor.view];

@@ -10,6 +10,7 @@
 #include "executor/environment.h"
 #include "executor/executor.h"
 #include "executor/strided_copy.h"
+#include "executor/text.h"
 
 namespace hone {
 namespace {
@@ -27,7 +28,9 @@ Memory allocate_pages(uint64_t bytes, const std::string& attempted) {
     memory.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, (bytes / kPage + 1) * kPage)));
   }
   if (memory == nullptr) {
-    throw Error(attempted, "there are no " + std::to_string(bytes) + " bytes for activations", "free some memory");
+    throw Error(attempted,
+                concatenate({"there are no ", decimal(static_cast<int64_t>(bytes)), " bytes for activations"}),
+                "free some memory");
   }
   return memory;
 }
@@ -73,7 +76,7 @@ PlannedContext::PlannedContext(std::shared_ptr<const Model> model, const Context
     : model_(std::move(model)),
       plan_(model_->plan()),
       environment_(options.threads, options.pool, plan_.scratch_bytes),
-      arena_(allocate_pages(plan_.arena_bytes, "cannot create a context of " + plan_.name)),
+      arena_(allocate_pages(plan_.arena_bytes, concatenate({"cannot create a context of ", plan_.name}))),
       own_outputs_(plan_.outputs.size()),
       bases_(plan_.storages.size()),
       views_(plan_.views.size()) {
@@ -118,8 +121,8 @@ void PlannedContext::place_storage(uint32_t storage, std::byte* base) {
 
 uint32_t PlannedContext::border_storage(const std::vector<PlanTensor>& tensors, int index, const char* what) const {
   if (index < 0 || static_cast<size_t>(index) >= tensors.size()) {
-    throw Error("cannot find " + std::string(what) + " " + std::to_string(index) + " of " + plan_.name,
-                "it has " + std::to_string(tensors.size()), "count from 0");
+    throw Error(concatenate({"cannot find ", what, " ", decimal(index), " of ", plan_.name}),
+                concatenate({"it has ", decimal(static_cast<int64_t>(tensors.size()))}), "count from 0");
   }
   return plan_.views[tensors[static_cast<size_t>(index)].view].storage;
 }
@@ -150,14 +153,15 @@ const void* PlannedContext::view_data(uint32_t view) const {
 void PlannedContext::complete_borders() {
   for (size_t i = 0; i < plan_.inputs.size(); ++i) {
     if (bases_[plan_.views[plan_.inputs[i].view].storage] == nullptr) {
-      throw Error("cannot run " + plan_.name, "input '" + plan_.inputs[i].name + "' is not set",
-                  "set it (index " + std::to_string(i) + ") before run");
+      throw Error(concatenate({"cannot run ", plan_.name}),
+                  concatenate({"input '", plan_.inputs[i].name, "' is not set"}),
+                  concatenate({"set it (index ", decimal(static_cast<int64_t>(i)), ") before run"}));
     }
   }
   for (size_t i = 0; i < plan_.outputs.size(); ++i) {
     const uint32_t storage = plan_.views[plan_.outputs[i].view].storage;
     if (bases_[storage] != nullptr) continue;
-    own_outputs_[i] = allocate_pages(plan_.storages[storage].bytes, "cannot run " + plan_.name);
+    own_outputs_[i] = allocate_pages(plan_.storages[storage].bytes, concatenate({"cannot run ", plan_.name}));
     place_storage(storage, own_outputs_[i].get());
   }
   borders_complete_ = true;
@@ -165,7 +169,8 @@ void PlannedContext::complete_borders() {
 
 void PlannedContext::run() {
   if (running_.test_and_set(std::memory_order_acquire)) {
-    throw Error("cannot run " + plan_.name, "this context is already running", "create one context per thread");
+    throw Error(concatenate({"cannot run ", plan_.name}), "this context is already running",
+                "create one context per thread");
   }
   struct Clear {
     std::atomic_flag& flag;
@@ -196,11 +201,13 @@ int PlannedContext::run_with_hooks(size_t& failed) {
 Error PlannedContext::step_error(size_t index, int code) const {
   const PlanStep& step = plan_.steps[index];
   std::string nodes;
-  for (const std::string& node : step.nodes) nodes += (nodes.empty() ? "" : ", ") + node;
-  std::string attempted = "cannot run step " + std::to_string(index) + " '" + step.name + "' of " + plan_.name;
-  if (!nodes.empty()) attempted += " (nodes " + nodes + ")";
-  const std::string problem = "kernel error " + std::to_string(code);
-  if (code == kOutOfMemory) return Error(attempted, problem + ": out of memory", "free memory or use fewer threads");
+  for (const std::string& node : step.nodes) nodes.append(nodes.empty() ? " (nodes " : ", ").append(node);
+  if (!nodes.empty()) nodes.append(")");
+  const std::string attempted = concatenate(
+      {"cannot run step ", decimal(static_cast<int64_t>(index)), " '", step.name, "' of ", plan_.name, nodes});
+  const std::string problem =
+      concatenate({"kernel error ", decimal(code), code == kOutOfMemory ? ": out of memory" : ""});
+  if (code == kOutOfMemory) return Error(attempted, problem, "free memory or use fewer threads");
   return Error(attempted, problem, "build a debug bundle with 'hone build --debug' to see more");
 }
 

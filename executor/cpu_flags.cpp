@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "executor/text.h"
+
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #else
@@ -52,7 +54,7 @@ std::string read_flags() {
     const size_t end = start == std::string::npos ? start : text.find('\n', start + 1);
     if (end == std::string::npos) continue;
     close(file);
-    return text.substr(start, end - start) + " ";
+    return concatenate({std::string_view(text).substr(start, end - start), " "});
   }
   if (file >= 0) close(file);
   return "";
@@ -60,7 +62,7 @@ std::string read_flags() {
 
 struct PresentFlags {
   std::string flags = read_flags();
-  bool contain(const std::string& flag) const { return flags.find(" " + flag + " ") != std::string::npos; }
+  bool contain(const std::string& flag) const { return flags.find(concatenate({" ", flag, " "})) != std::string::npos; }
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "executor/cpu_flags.h"
 #include "executor/executor.h"
 #include "executor/plan_file.h"
+#include "executor/text.h"
 
 namespace hone {
 namespace {
@@ -34,13 +35,14 @@ void check_kernels(const hone_kernel_table& table, const Plan& plan, const std::
   }
   if (table.count != plan.kernel_count) {
     throw Error(attempted,
-                "the plan is for " + std::to_string(plan.kernel_count) + " kernels, the linked table has " +
-                    std::to_string(table.count),
+                concatenate({"the plan is for ", decimal(plan.kernel_count), " kernels, the linked table has ",
+                             decimal(static_cast<int64_t>(table.count))}),
                 "use the plan and the library of one bundle");
   }
   for (uint64_t i = 0; i < table.count; ++i) {
     if (table.kernels[i] == nullptr) {
-      throw Error(attempted, "kernel " + std::to_string(i) + " of the linked table is missing",
+      throw Error(attempted,
+                  concatenate({"kernel ", decimal(static_cast<int64_t>(i)), " of the linked table is missing"}),
                   "build the bundle again with 'hone build'");
     }
   }
@@ -50,13 +52,14 @@ void check_kernels(const hone_kernel_table& table, const Plan& plan, const std::
 
 std::shared_ptr<const Model> Model::load(const hone_kernel_table& table, const std::string& plan_file) {
   auto model = std::make_shared<const LoadedModel>(table, plan_file);
-  const std::string attempted = "cannot load " + plan_file;
+  const std::string attempted = concatenate({"cannot load ", plan_file});
   check_kernels(table, model->plan(), attempted);
   const std::string missing = missing_cpu_flag(model->plan().cpu_flags);
   if (!missing.empty()) {
-    throw Error(attempted,
-                "its kernels are for " + model->plan().target + " and need " + missing + ", which this CPU lacks",
-                "build the bundle for this machine with 'hone build --device host'");
+    throw Error(
+        attempted,
+        concatenate({"its kernels are for ", model->plan().target, " and need ", missing, ", which this CPU lacks"}),
+        "build the bundle for this machine with 'hone build --device host'");
   }
   return model;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "executor/text.h"
+
 namespace hone {
 namespace {
 
@@ -103,7 +105,7 @@ std::string border_problem(const std::vector<PlanTensor>& tensors, Kind kind, co
 }
 
 std::string numbered(const char* what, size_t index, const std::string& problem) {
-  return std::string(what) + " " + std::to_string(index) + " " + problem;
+  return concatenate({what, " ", decimal(static_cast<int64_t>(index)), " ", problem});
 }
 
 }  // namespace
@@ -122,9 +124,9 @@ std::string plan_problem(const Plan& plan, uint64_t weight_bytes) {
     if (!problem.empty()) return numbered("step", i, problem);
   }
   const std::string input = border_problem(plan.inputs, Kind::input, plan);
-  if (!input.empty()) return "an input " + input;
+  if (!input.empty()) return concatenate({"an input ", input});
   const std::string output = border_problem(plan.outputs, Kind::output, plan);
-  return output.empty() ? "" : "an output " + output;
+  return output.empty() ? "" : concatenate({"an output ", output});
 }
 
 uint64_t weight_section_bytes(const Plan& plan) {

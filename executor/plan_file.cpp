@@ -14,6 +14,7 @@
 #include "executor/error.h"
 #include "executor/plan_check.h"
 #include "executor/plan_format.h"
+#include "executor/text.h"
 
 namespace hone {
 namespace {
@@ -82,7 +83,7 @@ T number_at(std::span<const std::byte> bytes, size_t offset) {
 }
 
 [[noreturn]] void fail(const std::string& path, std::string_view problem, std::string_view remedy) {
-  throw Error("cannot load " + path, problem, remedy);
+  throw Error(concatenate({"cannot load ", path}), problem, remedy);
 }
 
 constexpr std::string_view kCopyAgain = "copy the bundle again, or build it again with 'hone build'";
@@ -96,7 +97,7 @@ DecodedPlan decode_plan(std::span<const std::byte> file, const std::string& path
   const auto version = number_at<uint32_t>(file, 8);
   if (version != kPlanVersion) {
     fail(path,
-         "it has format version " + std::to_string(version) + ", this executor reads " + std::to_string(kPlanVersion),
+         concatenate({"it has format version ", decimal(version), ", this executor reads ", decimal(kPlanVersion)}),
          "link the libhone_executor.a of the same bundle, or build the bundle again");
   }
   const auto plan_bytes = number_at<uint64_t>(file, 16);
@@ -115,7 +116,7 @@ DecodedPlan decode_plan(std::span<const std::byte> file, const std::string& path
   code_fields(reader, decoded.plan);
   if (!reader.ok() || !reader.at_end()) fail(path, "its plan has not the recorded length", kCopyAgain);
   const std::string problem = plan_problem(decoded.plan, weight_bytes);
-  if (!problem.empty()) fail(path, "in its plan, " + problem, kCopyAgain);
+  if (!problem.empty()) fail(path, concatenate({"in its plan, ", problem}), kCopyAgain);
   return decoded;
 }
 

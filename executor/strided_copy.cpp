@@ -26,11 +26,11 @@ StridedCopy::StridedCopy(const PlanView& from, const PlanView& to) : element_byt
   for (size_t d = 0; d < from.extents.size(); ++d) {
     empty = empty || from.extents[d] == 0;
     if (from.extents[d] == 1) continue;
-    dimensions_.push_back({from.extents[d], from.strides[d] * element_bytes_, to.strides[d] * element_bytes_});
+    const Dimension next{from.extents[d], from.strides[d] * element_bytes_, to.strides[d] * element_bytes_};
+    // In descending order of the destination's strides: sequential writes; reads may jump.
+    const auto smaller = [&next](const Dimension& other) { return std::abs(other.to_bytes) < std::abs(next.to_bytes); };
+    dimensions_.insert(std::find_if(dimensions_.begin(), dimensions_.end(), smaller), next);
   }
-  // Sequential writes; reads may jump.
-  std::stable_sort(dimensions_.begin(), dimensions_.end(),
-                   [](const Dimension& a, const Dimension& b) { return std::abs(a.to_bytes) > std::abs(b.to_bytes); });
   if (empty || dimensions_.empty()) {
     dimensions_.clear();
     row_ = {empty ? 0 : 1, element_bytes_, element_bytes_};

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "executor/executor.h"
+#include "executor/text.h"
 
 namespace hone {
 namespace {
@@ -98,7 +99,7 @@ StackPool::StackPool(int threads) : may_poll_(threads <= usable_cores()) {
   } catch (const std::system_error& error) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     stop();
-    throw Error("cannot start " + std::to_string(threads) + " threads", error.what(),
+    throw Error(concatenate({"cannot start ", decimal(threads), " threads"}), error.what(),
                 "use fewer threads or raise the limit (ulimit -u)");
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
