@@ -10,6 +10,8 @@ HONE_COMMAND="${0##*/}"
 readonly HONE_ROOT HONE_LOGS HONE_COMMAND
 cd "$HONE_ROOT" || exit 1
 SECONDS_START=$(date +%s.%N)
+# An emptied environment (cron, containers) has neither; ccache and pip want a home, dpkg wants sbin.
+export PATH="$PATH:/usr/sbin:/sbin" HOME="${HOME:-$(getent passwd "$EUID" | cut -d: -f6)}"
 
 elapsed() { awk -v a="$1" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }'; }
 
