@@ -38,6 +38,7 @@ struct Operator {
   int min_inputs;  // tensor inputs after attribute-inputs are taken away
   int max_inputs;  // -1: any number
   std::vector<AttributeSpec> attributes;
+  /// Called with every attribute present (defaults filled in).
   /// Turns opset-specific spelling into the one form that the other functions understand (auto_pad, negative axes,
   /// Softmax before 13, ...). May be null. Throws Error (attempted = "operator <name>") on what it cannot express.
   void (*normalise)(Attributes& attributes, int opset, std::span<const TensorType> inputs);
@@ -52,6 +53,10 @@ struct Operator {
   int64_t (*reduction_length)(const Node& node, std::span<const TensorType> inputs);
 };
 
+/// ONNX's TensorProto.DataType numbers (Cast's "to"); empty for types that hone does not have.
+std::optional<DType> dtype_of_onnx(int64_t element_type);
+
+/// The table, sorted by name.
 std::span<const Operator> operators();
 /// Null if hone has no such operator.
 const Operator* find_operator(std::string_view name);
