@@ -50,9 +50,9 @@ Error to_error(std::string_view action, const std::filesystem::path& file, const
     case SQLITE_NOTADB:
       return Error(attempted, "it is not a SQLite file", "choose another file with --db FILE");
     case SQLITE_CORRUPT:
-      return Error(
-          attempted, "the file is damaged (" + detail + ")",
-          "see the damage with 'hone db check', restore a copy, or save what is readable with 'sqlite3 FILE .recover'");
+      return Error(attempted, "the file is damaged (" + detail + ")",
+                   "restore a copy, or save what is readable with 'sqlite3 " + file.string() +
+                       " .recover | sqlite3 NEW' and use --db NEW");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Error(attempted, "another process keeps it locked",
