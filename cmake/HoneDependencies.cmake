@@ -20,9 +20,10 @@ find_package(GTest REQUIRED)
 
 # Debian's libonnx-dev has no CMake package.
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+add_library(onnx::proto UNKNOWN IMPORTED)
+set_target_properties(onnx::proto PROPERTIES IMPORTED_LOCATION "${ONNX_PROTO_LIBRARY}")
 add_library(hone_onnx_proto INTERFACE)
-target_link_libraries(hone_onnx_proto INTERFACE "$<BUILD_INTERFACE:protobuf::libprotobuf>")
-target_link_options(hone_onnx_proto INTERFACE "${ONNX_PROTO_LIBRARY}")
+target_link_libraries(hone_onnx_proto INTERFACE "$<BUILD_INTERFACE:onnx::proto>" "$<BUILD_INTERFACE:protobuf::libprotobuf>")
 target_compile_definitions(hone_onnx_proto INTERFACE ONNX_ML=1 ONNX_NAMESPACE=onnx)
 
 add_library(hone_halide_runtime_header INTERFACE)

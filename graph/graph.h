@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,15 @@ using InputShapes = std::map<std::string, Shape>;
 /// without --shape, ...
 Graph import_onnx(const std::filesystem::path& file, const InputShapes& shapes = {});
 
+/// A node that hone cannot import, for `hone inspect`.
+struct UnsupportedNode {
+  std::string node, op, domain;  // domain: empty for ONNX's own
+  std::string reason;            // "unknown operator", "control flow", "operator of another domain"
+  std::string nearest;           // the known operator with the most similar name
+};
+/// Every such node of a model (none: import_onnx finds all its operators). Throws Error if the file is no model.
+std::vector<UnsupportedNode> list_unsupported(const std::filesystem::path& file);
+
 /// A pass rewrites the graph in place and returns what it did, one line per change ("bn1 into conv1").
 struct Pass {
   std::string_view name;
@@ -77,7 +87,10 @@ struct ValueLayout {
   Strides strides;     // elements
 };
 /// Layout assignment: convolution tensors channels-last, model inputs and outputs dense row-major, reshapes/transposes/
-/// slices whose result is a view of their input get one. Index: value id; constants have dense layouts.
+/// slices/splits whose result is a view of their input get one. Index: value id; constants have dense layouts.
+/// A model output always owns dense storage: if it is a view of another value, its node stays a copy kernel. (An output
+/// that is itself an input, a constant or listed twice is the bundle's to copy.) Strides of extent-1 dimensions are
+/// those of the dense or channels-last form, so that equal computations have equal Workloads.
 std::vector<ValueLayout> assign_layouts(const Graph& graph);
 
 /// One kernel's worth of nodes.
