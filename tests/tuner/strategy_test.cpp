@@ -97,7 +97,7 @@ TEST_P(StrategyTest, NeverProposesWhatWasObserved) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StrategyTest, testing::Range<size_t>(0, strategies().size()),
-                         [](const auto& info) { return std::string(strategies()[info.param].name); });
+                         [](const auto& parameter) { return std::string(strategies()[parameter.param].name); });
 
 TEST(RandomStrategy, SeedsDiffer) {
   EXPECT_NE(make_random_strategy({tiles()}, 1)->propose(20), make_random_strategy({tiles()}, 2)->propose(20));
