@@ -186,6 +186,7 @@ void measure(const std::vector<std::unique_ptr<KernelRun>>& runs, const MeasureO
     subjects.push_back(std::move(subject));
     candidate_of.push_back(i);
   }
+  warm_up(subjects);
   measure_rounds(subjects, options, end);
   for (size_t i = 0; i < subjects.size(); ++i) {
     RunOutcome& outcome = outcomes[candidate_of[i]];

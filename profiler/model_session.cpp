@@ -154,7 +154,10 @@ std::vector<ModelOutcome> run_model_request(const WireModelRequest& request, Chi
     };
     if (options.rounds > 0) choose_calls_per_sample(subject, options);
   }
-  if (options.rounds > 0) measure_rounds(subjects, options, end);
+  if (options.rounds > 0) {
+    warm_up(subjects);
+    measure_rounds(subjects, options, end);
+  }
   for (size_t i = 0; i < runs.size(); ++i) {
     if (runs[i] == nullptr) continue;
     ModelOutcome& outcome = outcomes[i];

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "profiler/machine.h"
 
@@ -20,6 +21,12 @@ using SteadyClock = std::chrono::steady_clock;
 // microseconds of cold code would be charged to the first call. For long calls it would cost more time than it is
 // worth.
 constexpr int64_t kLeastCallsToWarm = 4;
+// A sample during which another process had our CPU is taken again: it would measure that process's use of the caches.
+// The criterion does not look at the time, so it favours nobody. Longer samples are interrupted at every try on a busy
+// machine.
+constexpr int kMostAttempts = 3;
+constexpr double kLongestToRepeatNs = 2e6;
+constexpr double kWarmUpNs = 10e6;
 constexpr int64_t kMostCallsPerSample = 1'000'000;
 
 int64_t clock_ns(clockid_t clock) {
@@ -49,18 +56,31 @@ bool call_repeatedly(Subject& subject, int64_t calls) {
   }
 }
 
+// One timed batch. False if the subject failed.
+bool time_batch(Subject& subject, int threads, double& cpu_ns, double& wall_ns, int64_t& switches) {
+  const int64_t calls = subject.measurement.calls_per_sample;
+  if (calls >= kLeastCallsToWarm && !call_repeatedly(subject, 1)) return false;
+  const Stopwatch watch(threads);
+  if (!call_repeatedly(subject, calls)) return false;
+  // The CPU clock is the inner one, at both ends: it costs a system call, which the wall clock may see but not vice
+  // versa.
+  cpu_ns = watch.cpu_ns();
+  wall_ns = watch.wall_ns();
+  switches = watch.involuntary_switches();
+  return true;
+}
+
 void take_sample(Subject& subject, int threads) {
   Measurement& measurement = subject.measurement;
-  const int64_t calls = measurement.calls_per_sample;
-  if (calls >= kLeastCallsToWarm && !call_repeatedly(subject, 1)) return;
-  const Stopwatch watch(threads);
-  if (!call_repeatedly(subject, calls)) return;
-  // The CPU clock costs a system call, the wall clock does not: read in this order, neither is in the other's time
-  // twice.
-  const double cpu_ns = watch.cpu_ns(), wall_ns = watch.wall_ns();
-  measurement.cpu_ns.push_back(cpu_ns / static_cast<double>(calls));
-  measurement.wall_ns.push_back(wall_ns / static_cast<double>(calls));
-  measurement.involuntary_switches += watch.involuntary_switches();
+  double cpu_ns = 0, wall_ns = 0;
+  for (int attempt = 1; attempt <= kMostAttempts; ++attempt) {
+    int64_t switches = 0;
+    if (!time_batch(subject, threads, cpu_ns, wall_ns, switches)) return;
+    measurement.involuntary_switches += switches;
+    if (switches == 0 || cpu_ns > kLongestToRepeatNs) break;
+  }
+  measurement.cpu_ns.push_back(cpu_ns / static_cast<double>(measurement.calls_per_sample));
+  measurement.wall_ns.push_back(wall_ns / static_cast<double>(measurement.calls_per_sample));
 }
 
 }  // namespace
@@ -84,18 +104,36 @@ int64_t Stopwatch::involuntary_switches() const {
 void choose_calls_per_sample(Subject& subject, const MeasureOptions& options) {
   const double wanted_ns = options.seconds_per_sample * 1e9;
   int64_t calls = 1;
+  warm_up({&subject, 1});
   // Growing batches until one is long enough for the clock's own cost (about a microsecond) not to matter.
-  while (subject.running()) {
-    const Stopwatch watch(options.threads);
-    if (!call_repeatedly(subject, calls)) return;
-    const double ns = std::max(1.0, options.threads == 1 ? watch.cpu_ns() : watch.wall_ns());
-    const double wanted_calls = std::ceil(static_cast<double>(calls) * wanted_ns / ns);
+  while (true) {
+    double ns = std::numeric_limits<double>::infinity();
+    // The better of two: an interrupted batch would make all samples too short.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const Stopwatch watch(options.threads);
+      if (!call_repeatedly(subject, calls)) return;
+      ns = std::min(ns, std::max(1.0, options.threads == 1 ? watch.cpu_ns() : watch.wall_ns()));
+      if (ns > kWarmUpNs) break;  // interruptions are small against it, and a second time would take long
+    }
+    subject.call_ns = ns / static_cast<double>(calls);
     const bool precise = ns * 10 >= wanted_ns;
-    calls = std::clamp<int64_t>(static_cast<int64_t>(std::min(wanted_calls, 1e9)), 1,
-                                precise ? kMostCallsPerSample : std::min(10 * calls, kMostCallsPerSample));
+    const double most = static_cast<double>(precise ? kMostCallsPerSample : std::min(10 * calls, kMostCallsPerSample));
+    calls = static_cast<int64_t>(std::clamp(std::ceil(wanted_ns / subject.call_ns), 1.0, most));
     if (precise || calls == kMostCallsPerSample) break;
   }
   subject.measurement.calls_per_sample = calls;
+}
+
+void warm_up(std::span<Subject> subjects) {
+  const Stopwatch watch(1);
+  bool called = true;
+  while (called && watch.wall_ns() < kWarmUpNs) {
+    called = false;
+    for (Subject& subject : subjects) {
+      if (!subject.running() || subject.call_ns > kWarmUpNs) continue;
+      called = call_repeatedly(subject, 1) || called;
+    }
+  }
 }
 
 void measure_rounds(std::span<Subject> subjects, const MeasureOptions& options, SteadyClock::time_point end) {
