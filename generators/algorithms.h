@@ -26,9 +26,10 @@ std::vector<Halide::Expr> broadcast_index(const std::vector<Halide::Expr>& index
 
 /// Algorithm of one node over its input Funcs. Requires an operator that is neither fold_only nor unknown.
 /// A reduction accumulates in `accumulator`. All intermediate Funcs that need a schedule (update stages) are appended
-/// to `stages`.
+/// to `stages`; where computing a pure Func once is worth a thought (softmax's exponentials), it is there too.
+/// `output` chooses among the outputs of a node with several (Split).
 Halide::Func node_algorithm(const Node& node, std::span<const Halide::Func> inputs,
                             std::span<const TensorType> input_types, DType accumulator,
-                            std::vector<Halide::Func>& stages);
+                            std::vector<Halide::Func>& stages, int output = 0);
 
 }  // namespace hone
