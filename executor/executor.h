@@ -50,8 +50,8 @@ class Model {
 
 /// Called around each step, on the thread that called run(). Tensor data is reached through Context::view_data.
 struct StepHooks {
-  std::function<void(int step)> before;
-  std::function<void(int step)> after;
+  std::function<void(int step)> before = nullptr;
+  std::function<void(int step)> after = nullptr;
 };
 
 struct ContextOptions {

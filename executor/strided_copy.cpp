@@ -49,6 +49,7 @@ StridedCopy::StridedCopy(const PlanView& from, const PlanView& to) : element_byt
 }
 
 void StridedCopy::copy(const void* from, void* to) const {
+  if (row_.extent == 0) return;  // nothing to copy, and the pointers may be null
   copy_dimension(0, static_cast<const std::byte*>(from), static_cast<std::byte*>(to));
 }
 
