@@ -48,10 +48,23 @@ class WorkloadBuilder {
   }
 
  private:
+  // One form for a + b and b + a, so that they are one Workload: what the group computed itself comes first (the latest
+  // before others), then what has the result's shape, then what is broadcast to it.
+  std::vector<int> operands(const GraphNode& node) const {
+    std::vector<int> inputs = node.inputs;
+    if (node.op != "Add" && node.op != "Mul") return inputs;
+    const auto rank = [&](int input) {
+      if (inside_.contains(input)) return 1 + graph_.producer(input);
+      return graph_.values[input].type == graph_.values[node.outputs[0]].type ? 0 : -1;
+    };
+    if (rank(inputs[1]) > rank(inputs[0])) std::swap(inputs[0], inputs[1]);
+    return inputs;
+  }
+
   // Each outside value once, in order of first use.
   void add_arguments(bool constants) {
     for (const int node : group_.nodes) {
-      for (const int input : graph_.nodes[node].inputs) {
+      for (const int input : operands(graph_.nodes[node])) {
         if (input < 0 || inside_.contains(input) || ids_.contains(input)) continue;
         const GraphValue& value = graph_.values[input];
         if (value.constant.has_value() != constants) continue;
@@ -64,11 +77,7 @@ class WorkloadBuilder {
 
   void add_node(const GraphNode& node) {
     Node made{node.op, node.attributes, {}, {}};
-    for (const int input : node.inputs) made.inputs.push_back(input < 0 ? -1 : ids_.at(input));
-    // One form for a + b and b + a: the value that the group itself computed (the larger id) comes first.
-    if ((node.op == "Add" || node.op == "Mul") && made.inputs[0] < made.inputs[1] && inside_.contains(node.inputs[1])) {
-      std::swap(made.inputs[0], made.inputs[1]);
-    }
+    for (const int input : operands(node)) made.inputs.push_back(input < 0 ? -1 : ids_.at(input));
     for (const int output : node.outputs) {
       made.outputs.push_back(graph_.values[output].type);
       ids_[output] = static_cast<int>(group_.arguments.size()) + made_++;

@@ -90,6 +90,7 @@ std::optional<Strides> reshaped_strides(const Shape& from, const Strides& stride
 
 std::optional<StridedView> view_of_input(const Graph& graph, const GraphNode& node, int output,
                                          const Strides& strides) {
+  if (element_count(graph.values[node.outputs[output]].type.shape) == 0) return std::nullopt;
   if (node.op == "Transpose") return transpose_view(node, strides);
   if (node.op == "Slice") return slice_view(graph, node, strides);
   if (node.op == "Split") return split_view(graph, node, output, strides);

@@ -11,7 +11,8 @@ namespace hone {
 namespace {
 
 void expect_error(const std::string& error, const std::vector<std::string>& parts) {
-  for (const std::string& part : parts) EXPECT_NE(error.find(part), std::string::npos) << part << " is not in: " << error;
+  for (const std::string& part : parts)
+    EXPECT_NE(error.find(part), std::string::npos) << part << " is not in: " << error;
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
 }
 
@@ -191,9 +192,9 @@ TEST(Import, WeightsOfTheWrongSize) {
 }
 
 TEST(Import, TypedFieldsOfEveryKind) {
-  const std::vector<std::pair<int, DType>> kinds = {{1, DType::f32},  {2, DType::u8},  {3, DType::i8},   {4, DType::u16},
-                                                    {5, DType::i16},  {6, DType::i32}, {7, DType::i64},  {9, DType::boolean},
-                                                    {11, DType::f64}, {12, DType::u32}, {13, DType::u64}};
+  const std::vector<std::pair<int, DType>> kinds = {
+      {1, DType::f32}, {2, DType::u8},      {3, DType::i8},   {4, DType::u16},  {5, DType::i16}, {6, DType::i32},
+      {7, DType::i64}, {9, DType::boolean}, {11, DType::f64}, {12, DType::u32}, {13, DType::u64}};
   for (const auto& [data_type, dtype] : kinds) {
     ModelBuilder model;
     model.input("x", {1}).weights("w", {2}, {1, 0}).node("Identity", {"w"}, {"y"}).output("y");
