@@ -26,12 +26,12 @@ using Halide::Var;
 constexpr int64_t kMaxUnrolled = 900;  // vector multiply-adds; above, LLVM needs seconds (measured: 900 take about 1 s)
 
 TileExtents fused_extents(const Conv2dShape& s) {
-  return {s.out_channels, s.out_pixels(), s.in_channels * s.kernel_y * s.kernel_x};
+  return {s.out_channels, s.out_pixels(), s.in_channels * s.kernel_y * s.kernel_x, s.in_channels};
 }
 
 /// Tiles of one row are counted as pixels; skipped taps are taken off in modelled_rows_cycles.
 TileExtents row_extents(const Conv2dShape& s) {
-  return {s.out_channels, s.out_width, s.in_channels * s.kernel_y * s.kernel_x};
+  return {s.out_channels, s.out_width, s.in_channels * s.kernel_y * s.kernel_x, s.in_channels};
 }
 
 /// Share of the taps that lie inside the input, per dimension.
@@ -68,34 +68,17 @@ class Conv2dDirectCpu final : public Implementation {
   KernelPipeline build(const Workload& workload, const Config& config, const DeviceInfo& device) const override;
 };
 
-double modelled_config_cycles(const Config& config, const Conv2dShape& s, const DeviceInfo& device) {
+double modelled_config_cycles(const Config& config, const Conv2dShape& s) {
   const RegisterTile tile = RegisterTile::of(config);
   const bool pointwise = s.kernel_y * s.kernel_x * s.stride_x * s.stride_y == 1;
   if (config.at("rows") == 0) {
     const double copy =
         s.has_padding() ? static_cast<double>(s.in_channels * s.padded_height() * s.padded_width()) / 8 : 0;
-    return modelled_cycles(tile, fused_extents(s), device, !pointwise) + copy;
+    return modelled_cycles(tile, fused_extents(s), !pointwise) + copy;
   }
   const double share = inside_share(s.out_height, s.kernel_y, s.stride_y, s.dilation_y, s.pad_top, s.height) *
                        inside_share(s.out_width, s.kernel_x, s.stride_x, s.dilation_x, s.pad_left, s.width);
-  return modelled_cycles(tile, row_extents(s), device, false) * static_cast<double>(s.out_height) * share;
-}
-
-/// Visits the product of the tile knobs with every other knob at its default.
-void for_each_tile(const SearchSpace& space, Config config, size_t param,
-                   const std::function<void(const Config&)>& visit) {
-  if (param == space.params.size()) {
-    if (space.violation(config).empty()) visit(config);
-    return;
-  }
-  const TunableParam& knob = space.params[param];
-  if (knob.name == "block" || knob.name == "ku" || knob.name == "parallel") {
-    return for_each_tile(space, config, param + 1, visit);
-  }
-  for (const int64_t value : knob.values) {
-    config.values[knob.name] = value;
-    for_each_tile(space, config, param + 1, visit);
-  }
+  return modelled_cycles(tile, row_extents(s), false) * static_cast<double>(s.out_height) * share;
 }
 
 SearchSpace Conv2dDirectCpu::space(const Workload& workload, const DeviceInfo& device,
@@ -104,9 +87,7 @@ SearchSpace Conv2dDirectCpu::space(const Workload& workload, const DeviceInfo& d
   SearchSpace space;
   space.implementation = name();
   space.version = version();
-  TileExtents extents = fused_extents(s);
-  extents.reduction = s.in_channels;
-  add_tile_params(space, extents, device);
+  add_tile_params(space, fused_extents(s), device);
   const bool output_fuses = pixels_fuse(workload.type(workload.outputs[0].value).shape, workload.outputs[0].strides);
   const bool padded = s.has_padding();
   space.params.push_back({"rows", !output_fuses ? std::vector<int64_t>{1}
@@ -119,17 +100,8 @@ SearchSpace Conv2dDirectCpu::space(const Workload& workload, const DeviceInfo& d
                                  const int64_t tile = c.at("nv") * c.at("xr") * c.at("ku");
                                  return tile * (c.at("rows") == 0 ? 1 : 3 * s.kernel_x) <= kMaxUnrolled;
                                }});
-  Config config{std::string(name()), version(), {}};
-  for (const TunableParam& param : space.params) config.values[param.name] = param.values.front();
-  if (context.threads > 1) config.values["parallel"] = 1;
-  double best = 0;
-  for_each_tile(space, config, 0, [&](const Config& candidate) {
-    const double cycles = modelled_config_cycles(candidate, s, device);
-    if (best != 0 && cycles >= best) return;
-    best = cycles;
-    space.default_config = candidate;
-  });
-  CHECK(best != 0);
+  space.default_config =
+      best_modelled_tile(space, [&](const Config& config) { return modelled_config_cycles(config, s); });
   return space;
 }
 

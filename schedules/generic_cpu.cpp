@@ -125,7 +125,9 @@ void GenericKernel::define_node(const Node& node) {
       if (!known) stages_.push_back(operand);
     }
   }
-  values_.push_back(node_algorithm(node, inputs, types, workload_.accumulator, stages_));
+  for (int output = 0; output < static_cast<int>(node.outputs.size()); ++output) {
+    values_.push_back(node_algorithm(node, inputs, types, workload_.accumulator, stages_, output));
+  }
 }
 
 Func GenericKernel::define_output(const WorkloadOutput& output) {

@@ -6,13 +6,16 @@
 
 namespace hone {
 
+const Implementation* conv2d_depthwise_cpu();
 const Implementation* conv2d_direct_cpu();
 const Implementation* generic_cpu();
+const Implementation* matmul_cpu();
+const Implementation* pointwise_cpu();
+const Implementation* pool_cpu();
 
 const ImplementationTable& implementations() {
   static const ImplementationTable table{
-      conv2d_direct_cpu(),
-      generic_cpu(),
+      conv2d_depthwise_cpu(), conv2d_direct_cpu(), matmul_cpu(), pool_cpu(), pointwise_cpu(), generic_cpu(),
   };
   return table;
 }

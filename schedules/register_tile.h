@@ -8,6 +8,7 @@
 #include <Halide.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,9 @@ struct RegisterTile {
 
 /// Output extents that a tile is laid over.
 struct TileExtents {
-  int64_t channels = 1, pixels = 1, reduction = 1;
+  int64_t channels = 1, pixels = 1;
+  int64_t reduction = 1;        // terms of one output
+  int64_t inner_reduction = 1;  // extent of the innermost reduction loop, which ku divides
 };
 
 /// Knobs vl, nv, xr, ku and block with the domains and constraints that hold for every GEMM-like template.
@@ -39,7 +42,10 @@ void add_tile_params(SearchSpace& space, const TileExtents& extents, const Devic
 /// Cycles that the tile needs for one pass over `extents` by the model of a core with two FMA and two load ports and a
 /// latency of four cycles; used to choose default configs, relative values only. `pointers` counts tile rows that need
 /// an address register of their own.
-double modelled_cycles(const RegisterTile& tile, const TileExtents& extents, const DeviceInfo& device, bool pointers);
+double modelled_cycles(const RegisterTile& tile, const TileExtents& extents, bool pointers);
+
+/// The valid point with the fewest modelled cycles, all pixel tiles in one block and the reduction not unrolled.
+Config best_modelled_tile(const SearchSpace& space, const std::function<double(const Config&)>& cycles);
 
 /// Loop variables of the scheduled output.
 struct TileLoops {
