@@ -71,6 +71,7 @@ class ProcessesTest : public DatabaseTest {
       for (int64_t i = 0; i < count; ++i) {
         send(pipe,
              database_->add_trial(job_, key_, environment_, "search", ok_trial(i, 1000.0 + static_cast<double>(i))));
+        usleep(500);  // leaves the lock to others now and then
       }
     };
   }
