@@ -84,11 +84,14 @@ def main():
             work.append((source, build_dir, key))
     if not work and not kept:
         sys.exit(f"check_tidy.py: nothing to check in {options.build_dir}; build it first (cmake --build {options.build_dir})")
+    failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        findings = [text for text in pool.map(lambda item: check(*item), work) if text]
-    print("\n".join(findings))
-    print(f"clang-tidy: {len(work)} units read, {kept} unchanged since they were clean, {halide} skipped (Halide.h); {len(findings)} with findings")
-    sys.exit(1 if findings else 0)
+        for text in pool.map(lambda item: check(*item), work):
+            if text:
+                failed += 1
+                print(text, flush=True)
+    print(f"clang-tidy: {len(work)} units read, {kept} unchanged since they were clean, {halide} skipped (Halide.h); {failed} with findings")
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
