@@ -133,6 +133,20 @@ bool unframe(std::vector<std::byte>& bytes) {
   return true;
 }
 
+// Ends what a kernel started and moved out of its process group. The runner is the subreaper of all its descendants
+// (runner_main.cpp), so once the child is dead they are children of ours, and we have no others.
+void end_strays() {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const pid_t ended = waitpid(-1, nullptr, WNOHANG);
+    if (ended < 0 && errno == ECHILD) return;
+    if (ended != 0) continue;
+    std::ifstream children("/proc/thread-self/children");
+    pid_t stray = 0;
+    while (children >> stray) kill(stray, SIGKILL);
+    usleep(1000);
+  }
+}
+
 std::string seconds_text(double seconds) {
   char text[32];
   snprintf(text, sizeof(text), "%.3g s", seconds);
@@ -181,6 +195,7 @@ ChildResult run_in_child(const std::function<std::vector<std::byte>(ChildProgres
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  end_strays();
   result.phase = static_cast<ChildProgress::Phase>(progress->phase.load());
   result.candidate = progress->candidate;
   if (end == WaitEnd::abandoned) {

@@ -39,9 +39,9 @@ struct ChildResult {
   int candidate = 0;
 };
 
-/// Forks, runs `body` in the child and returns its bytes. The child is the leader of its own process group, of which
-/// nothing is left when this returns; it dies with the runner. It has neither stdin nor `protocol_fds`; its stderr is
-/// ours. Gives up at once when `watched_fd` hangs up.
+/// Forks, runs `body` in the child and returns its bytes. The child is the leader of its own process group; neither
+/// that nor any other descendant is left when this returns (so the caller has no children of its own); it dies with the
+/// runner. It has neither stdin nor `protocol_fds`; its stderr is ours. Gives up at once when `watched_fd` hangs up.
 ChildResult run_in_child(const std::function<std::vector<std::byte>(ChildProgress&)>& body, const ChildLimits& limits,
                          int watched_fd, std::span<const int> protocol_fds);
 

@@ -42,27 +42,27 @@ double best_rate(const Body& body) {
 }
 
 double peak_flops_one_core(const RoofLoops& loops) {
-  return 1e9 * best_rate([&] { return 2.0 * static_cast<double>(loops.multiply_add(1 << 18)); });
+  return 1e9 * best_rate([&] { return 2.0 * static_cast<double>(loops.multiply_add(1 << 16)); });
 }
 
-// All threads start together and do the same work; the slowest ends the sample. Wall time, since it is the machine's
-// throughput that is asked for.
-double peak_flops_together(const RoofLoops& loops, int threads) {
-  constexpr int kSamples = 60;
-  constexpr int64_t kOperations = 1 << 25;
+// All threads start together and do the same work, about a millisecond of it; the slowest ends the sample. Wall time,
+// since it is the machine's throughput that is asked for.
+double peak_flops_together(const RoofLoops& loops, int threads, double flops_of_one) {
+  const auto operations = static_cast<int64_t>(flops_of_one / 2 * 1e-3);
   std::atomic<int> arrived = 0, finished = 0;
-  std::atomic<int64_t> operations = 0;
+  std::atomic<bool> over = false;
   const auto meet = [&](std::atomic<int>& counter, int target) {
     ++counter;
     while (counter.load() < target) std::this_thread::yield();
   };
   double best = 0;
+  const auto end = SteadyClock::now() + kTimePerRoof;
   const auto work = [&](bool timekeeper) {
-    for (int sample = 1; sample <= kSamples; ++sample) {
+    for (int sample = 1; !over; ++sample) {
       meet(arrived, sample * threads);
       const auto start = SteadyClock::now();
-      const int64_t done = loops.multiply_add(kOperations);
-      operations += done;
+      const int64_t done = loops.multiply_add(operations);
+      if (timekeeper) over = start > end;  // before the others leave the meeting, so that all see the same
       meet(finished, sample * threads);
       if (!timekeeper) continue;
       const double seconds = std::chrono::duration<double>(SteadyClock::now() - start).count();
@@ -126,11 +126,9 @@ Roofs measure_roofs_here(int threads) {
   const RoofLoops loops = roof_loops();
   Roofs roofs;
   roofs.threads = threads;
-  // Before this thread is pinned: the other threads would inherit it.
-  roofs.peak_flops_threads = threads > 1 ? peak_flops_together(loops, threads) : 0;
-  pin_to_current_cpu();
   roofs.peak_flops = peak_flops_one_core(loops);
-  if (threads == 1) roofs.peak_flops_threads = roofs.peak_flops;
+  roofs.peak_flops_threads = threads > 1 ? peak_flops_together(loops, threads, roofs.peak_flops) : roofs.peak_flops;
+  pin_to_current_cpu();  // not before: other threads would inherit it
   for (const Level& level : levels()) roofs.bandwidth.emplace_back(level.name, read_bandwidth(loops, level.bytes));
   return roofs;
 }

@@ -3,6 +3,7 @@
 // stdin and stdout, so that a command prefix (qemu-aarch64, ssh board) is all that another machine takes.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   signal(SIGPIPE, SIG_IGN);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // what a kernel leaves behind comes to us, to be ended
   // The protocol moves away from 0 and 1, so that nothing that prints or reads by habit can break it.
   const int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

@@ -261,7 +261,8 @@ TEST_F(RunnerTest, NothingIsLeftBehind) {
   ASSERT_EQ(runners.size(), 1u);
   const int files = open_files(runners[0]), own_files = open_files(getpid());
   for (int repetition = 0; repetition < 4; ++repetition) {
-    for (const char* symbol : {"add", "crashes", "leaves_company", "exits", "writes_beyond"}) run(symbol, 1);
+    for (const char* symbol : {"add", "crashes", "leaves_company", "leaves_a_daemon", "exits", "writes_beyond"})
+      run(symbol, 1);
   }
   EXPECT_TRUE(children_of(runners[0]).empty());
   EXPECT_EQ(open_files(runners[0]), files);

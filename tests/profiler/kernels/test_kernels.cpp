@@ -102,6 +102,17 @@ int leaves_company_argv(void** arguments) {
   return add_argv(arguments);
 }
 
+// The same, in a session of its own, out of reach of a kill of the process group.
+int leaves_a_daemon_argv(void** arguments) {
+  static bool done = false;
+  if (!done && fork() == 0) {
+    setsid();
+    while (true) pause();
+  }
+  done = true;
+  return add_argv(arguments);
+}
+
 int wants_too_much_argv(void** arguments) {
   void* memory = hone_malloc(user_context(arguments), size_t{1} << 46);
   hone_free(user_context(arguments), memory);
