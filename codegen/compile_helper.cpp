@@ -1,229 +1,230 @@
 // SPDX-License-Identifier: MIT
-// hone-compile: loads Halide once, then forks a child for each kernel. A hang, crash or memory bomb of the compiler
-// costs one child: every child is a process group with a deadline and limits, and nothing outlives the main program.
+// hone-compile: loads Halide once, then forks a child per kernel, so that a schedule that crashes or hangs the compiler
+// costs one child. It has one thread, and ends with everything it started when its socket closes or hone dies.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <filesystem>
 #include <list>
-#include <string>
-#include <vector>
 
-#include "codegen/build_message.h"
-#include "codegen/compile_kernel.h"
+#include "codegen/builder.h"
+#include "codegen/compile_child.h"
+#include "codegen/helper_protocol.h"
+#include "codegen/kernel_object.h"
+#include "codegen/object_symbols.h"
 #include "executor/error.h"
 
 namespace hone {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr rlim_t kMemoryBytes = rlim_t{2} << 30;  // a fuse: large kernels take about 200 MB
-constexpr rlim_t kFileBytes = rlim_t{256} << 20;
 
-struct Child {
-  int64_t id = 0;
-  pid_t pid = -1;
-  int pidfd = -1;
-  int messages = -1;  // its stderr
-  std::string text;
-  Clock::time_point started, deadline;
-  bool late = false;
+constexpr size_t kKeptOutput = 16 << 10;
+
+/// One kernel on its way through the stages; each is a child that ends by exec, so nothing is ever forked twice.
+struct Build {
+  enum class Stage { compile, link };
+  CompileCommand command;
+  Stage stage = Stage::compile;
+  CompileChild child;
+  std::string output;  // the last of what the child wrote
+  Clock::time_point start, deadline;
+
+  std::string raw_object() const { return command.object + ".raw"; }
 };
 
-void limit(__rlimit_resource resource, rlim_t value) {
-  const rlimit both{value, value};
-  setrlimit(resource, &both);
-}
-
-/// The kernel that runs in the child. `parent` is the helper's own pid: PDEATHSIG misses a parent that is gone already.
-[[noreturn]] void run_child(const CompileRequest& request, const ImplementationTable& table, pid_t parent,
-                            const std::vector<int>& inherited, int messages) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(kExitFailed);
-  for (int fd : inherited) close(fd);
-  dup2(messages, STDERR_FILENO);
-  dup2(messages, STDOUT_FILENO);
-  limit(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(request.build.deadline_seconds)) + 1);
-#ifndef __SANITIZE_ADDRESS__  // its shadow memory is larger than any sensible limit
-  limit(RLIMIT_AS, kMemoryBytes);
-#endif
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, kFileBytes);
-  compile_kernel(request, table);
-}
-
-class HelperLoop {
+class CompileHelper {
  public:
-  HelperLoop(int requests, int replies, const ImplementationTable& table)
-      : requests_(requests), replies_(replies), table_(table), pid_(getpid()) {}
-  int run();
+  CompileHelper(int socket, const ImplementationTable& table) : socket_(socket), table_(table) {}
+  void run();
 
  private:
-  void start(const CompileRequest& request);
-  void read_messages(Child& child);
-  void finish(Child& child);
-  int poll_timeout_ms() const;
+  bool receive();  // false at the end of the conversation
+  void start_stage(Build& build);
+  /// True if the build is over and was answered.
+  bool advance(Build& build);
+  void answer(const Build& build, BuildStatus status, const std::string& message);
+  void end(Build& build, const std::string& message);
+  int next_timeout() const;
 
-  int requests_, replies_;
+  int socket_;
   const ImplementationTable& table_;
-  pid_t pid_;
-  std::list<Child> children_;
+  std::list<Build> builds_;
 };
 
-void HelperLoop::start(const CompileRequest& request) {
-  int pipe_fds[2];
-  CHECK(pipe2(pipe_fds, O_CLOEXEC) == 0);
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    std::vector<int> inherited = {requests_, replies_, pipe_fds[0]};
-    for (const Child& other : children_) inherited.insert(inherited.end(), {other.pidfd, other.messages});
-    run_child(request, table_, pid_, inherited, pipe_fds[1]);
-  }
-  close(pipe_fds[1]);
-  Child child;
-  child.id = request.id;
-  child.messages = pipe_fds[0];
-  child.started = Clock::now();
-  child.deadline =
-      child.started + std::chrono::milliseconds(static_cast<int64_t>(1000 * request.build.deadline_seconds));
-  if (pid < 0) {
-    close(pipe_fds[0]);
-    write_frame(replies_,
-                to_text(CompileReply{child.id, {BuildStatus::failed, "cannot fork a compiler process", 0}, ""}));
-    return;
-  }
-  setpgid(pid, pid);  // both sides: whoever is first
-  child.pid = pid;
-  // By number: glibc 2.36's <sys/pidfd.h> has no extern "C".
-  child.pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  CHECK(child.pidfd >= 0);
-  children_.push_back(child);
-}
-
-void HelperLoop::read_messages(Child& child) {
-  char buffer[4096];
-  pollfd ready{child.messages, POLLIN, 0};
-  while (poll(&ready, 1, 0) > 0) {
-    const ssize_t count = read(child.messages, buffer, sizeof buffer);
-    if (count <= 0) return;
-    if (child.text.size() < 64 * 1024) child.text.append(buffer, static_cast<size_t>(count));
+void drain(Build& build) {
+  char chunk[4096];
+  for (ssize_t count; (count = read(build.child.messages, chunk, sizeof chunk)) > 0;) {
+    build.output.append(chunk, static_cast<size_t>(count));
+    if (build.output.size() > kKeptOutput) build.output.erase(0, build.output.size() - kKeptOutput);
   }
 }
 
-void HelperLoop::finish(Child& child) {
-  read_messages(child);
-  kill(-child.pid, SIGKILL);  // before wait: the pid cannot have been reused; ends what the child left behind
-  int status = 0;
-  waitpid(child.pid, &status, 0);
-  close(child.pidfd);
-  close(child.messages);
-  CompileReply reply;
-  reply.id = child.id;
-  reply.outcome.seconds = std::chrono::duration<double>(Clock::now() - child.started).count();
-  const std::string line = child.text.substr(0, child.text.find('\n'));
-  const bool clean = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  if (child.late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
-    reply.outcome.status = BuildStatus::timed_out;
-    reply.outcome.message = "the compiler did not finish before its deadline";
-  } else if (!clean) {
-    reply.outcome.status = BuildStatus::failed;
-    const bool signalled = WIFSIGNALED(status);
-    reply.outcome.message =
-        signalled ? std::string("the compiler was killed by SIG") + sigabbrev_np(WTERMSIG(status)) : line;
-    if (signalled && !line.empty()) reply.outcome.message += ": " + line;
-    if (!signalled && line.empty())
-      reply.outcome.message = "the compiler exited with code " + std::to_string(WEXITSTATUS(status));
-    if (!signalled && WEXITSTATUS(status) == kExitMissingTool) reply.missing_tool = line;
+// Runs in the child: Halide's names become hone's, so that an app may have a Halide runtime of its own.
+void compile_stage(const ImplementationTable& table, const Build& build) {
+  const CompileCommand& command = build.command;
+  compile_kernel(table, Workload::parse(command.workload), Config::parse(command.config), command.device,
+                 build.raw_object());
+  std::vector<std::string> objcopy = {command.device.binutils_prefix + "objcopy"};
+  for (const RenamedSymbol& symbol : kRenamedSymbols) {
+    objcopy.push_back(std::string("--redefine-sym=") + symbol.halide + "=" + symbol.hone);
   }
-  write_frame(replies_, to_text(reply));
+  objcopy.insert(objcopy.end(), {build.raw_object(), command.object});
+  exec_tool(objcopy);
 }
 
-int HelperLoop::poll_timeout_ms() const {
-  int64_t nearest = -1;
-  for (const Child& child : children_) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(child.deadline - Clock::now()).count() + 1;
-    const int64_t wait = std::max<int64_t>(left, 0);
-    if (!child.late) nearest = nearest < 0 ? wait : std::min(nearest, wait);
+void CompileHelper::start_stage(Build& build) {
+  const auto compile = [&] { compile_stage(table_, build); };
+  const auto link = [&] {
+    exec_tool({build.command.device.binutils_prefix + "ld", "-shared", "-z", "now", "-o", build.command.shared,
+               build.command.object});
+  };
+  build.output.clear();
+  if (build.stage == Build::Stage::compile) {
+    build.child = start_child(compile, build.command.deadline_seconds, socket_);
+  } else {
+    build.child = start_child(link, build.command.deadline_seconds, socket_);
   }
-  return static_cast<int>(nearest);
 }
 
-int HelperLoop::run() {
+bool CompileHelper::receive() {
+  const std::optional<std::string> frame = receive_frame(socket_);
+  if (!frame) return false;
+  CompileCommand command = decode_command(*frame);
+  if (command.kind == CompileCommand::Kind::cancel) {
+    for (Build& build : builds_) end(build, "cancelled");
+    builds_.clear();
+    return true;
+  }
+  Build& build = builds_.emplace_back();
+  build.start = Clock::now();
+  build.deadline = build.start +
+                   std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(command.deadline_seconds));
+  build.command = std::move(command);
+  start_stage(build);
+  if (build.child.pid < 0) {
+    answer(build, BuildStatus::failed, "the system gave no process");
+    builds_.pop_back();
+  }
+  return true;
+}
+
+bool CompileHelper::advance(Build& build) {
+  drain(build);
+  const ChildEnd end = finish_child(build.child, build.output);
+  if (end.kind == ChildEnd::Kind::missing_tool) {
+    send_frame(socket_,
+               encode(CompileReply{
+                   CompileReply::Kind::missing_tool, build.command.id, {BuildStatus::failed, end.message, 0}}));
+    return true;
+  }
+  if (end.kind == ChildEnd::Kind::out_of_time) {
+    answer(build, BuildStatus::timed_out, "the compiler used up its CPU time");
+  } else if (end.kind == ChildEnd::Kind::failed) {
+    answer(build, BuildStatus::failed, end.message);
+  } else if (build.stage == Build::Stage::compile && !build.command.shared.empty()) {
+    build.stage = Build::Stage::link;
+    start_stage(build);
+    if (build.child.pid >= 0) return false;
+    answer(build, BuildStatus::failed, "the system gave no process");
+  } else {
+    answer(build, BuildStatus::ok, "");
+  }
+  return true;
+}
+
+void CompileHelper::answer(const Build& build, BuildStatus status, const std::string& message) {
+  std::error_code ignored;
+  std::filesystem::remove(build.raw_object(), ignored);
+  if (status != BuildStatus::ok) {
+    std::filesystem::remove(build.command.object, ignored);
+    if (!build.command.shared.empty()) std::filesystem::remove(build.command.shared, ignored);
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - build.start).count();
+  send_frame(socket_, encode(CompileReply{CompileReply::Kind::outcome, build.command.id, {status, message, seconds}}));
+}
+
+void CompileHelper::end(Build& build, const std::string& message) {
+  finish_child(build.child, "");
+  answer(build, message == "cancelled" ? BuildStatus::failed : BuildStatus::timed_out, message);
+}
+
+int CompileHelper::next_timeout() const {
+  if (builds_.empty()) return -1;
+  const auto earlier = [](const Build& a, const Build& b) { return a.deadline < b.deadline; };
+  const auto first = std::min_element(builds_.begin(), builds_.end(), earlier)->deadline;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(first - Clock::now()).count();
+  return static_cast<int>(std::clamp<int64_t>(left, 0, 1'000'000));
+}
+
+void CompileHelper::run() {
+  if (!send_frame(socket_, encode(CompileReply{CompileReply::Kind::ready, 0, {}}))) return;
   while (true) {
-    std::vector<pollfd> ready = {{requests_, POLLIN, 0}};
-    for (const Child& child : children_) {
-      ready.push_back({child.pidfd, POLLIN, 0});
-      ready.push_back({child.messages, POLLIN, 0});
+    std::vector<pollfd> polled = {{.fd = socket_, .events = POLLIN, .revents = 0}};
+    for (const Build& build : builds_) {
+      polled.push_back({.fd = build.child.pidfd, .events = POLLIN, .revents = 0});
+      polled.push_back({.fd = build.child.messages, .events = POLLIN, .revents = 0});
     }
-    if (poll(ready.data(), ready.size(), poll_timeout_ms()) < 0) continue;
-    size_t slot = 1;
-    for (auto child = children_.begin(); child != children_.end(); slot += 2) {
-      if (ready[slot + 1].revents & POLLIN) read_messages(*child);
-      if (ready[slot].revents & POLLIN) {
-        finish(*child);
-        child = children_.erase(child);
-        continue;
+    poll(polled.data(), polled.size(), next_timeout());
+    size_t position = 1;
+    for (auto build = builds_.begin(); build != builds_.end(); position += 2) {
+      bool over = false;
+      if (polled[position + 1].revents & POLLIN) drain(*build);
+      if (polled[position].revents != 0) {
+        over = advance(*build);
+      } else if (Clock::now() >= build->deadline) {
+        char text[64];
+        snprintf(text, sizeof text, "not compiled after %.3g s", build->command.deadline_seconds);
+        end(*build, text);
+        over = true;
       }
-      if (!child->late && Clock::now() >= child->deadline) {
-        child->late = true;
-        kill(-child->pid, SIGKILL);
-      }
-      ++child;
+      build = over ? builds_.erase(build) : std::next(build);
     }
-    if (ready[0].revents == 0) continue;
-    const std::optional<std::string> text = read_frame(requests_);
-    if (!text) break;
-    start(parse_request(*text));
+    if (polled[0].revents != 0 && !receive()) break;
   }
-  for (Child& child : children_) {
-    kill(-child.pid, SIGKILL);
-    waitpid(child.pid, nullptr, 0);
-  }
-  return 0;
+  for (Build& build : builds_) end(build, "cancelled");
+}
+
+/// The socket arrives as stdin. Kernels' compilers must neither read it nor print into it.
+int take_socket() {
+  const int socket = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (socket < 0 || null < 0) return -1;
+  dup2(null, STDIN_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  close(null);
+  return socket;
 }
 
 }  // namespace
 
 int compile_helper_main(int argc, char** argv, const ImplementationTable& table) {
-  const long parent = argc == 2 ? std::strtol(argv[1], nullptr, 10) : 0;
-  if (parent <= 0) {
-    std::fprintf(stderr, "hone-compile is started by hone and speaks its protocol on stdin and stdout\n");
+  if (argc != 2 || atoi(argv[1]) <= 0) {
+    fprintf(stderr, "hone-compile is started by hone; it compiles kernels for it\n");
     return 2;
   }
+  // The signal fires when the thread that started us ends; the comparison catches a parent that is gone already.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return 1;
-  const int requests = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-  const int replies = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  CHECK(requests >= 0 && replies >= 0 && null >= 0);
-  dup2(null, STDIN_FILENO);
-  dup2(STDERR_FILENO, STDOUT_FILENO);  // whatever libraries print must not look like a reply
+  if (getppid() != atoi(argv[1])) return 1;
+  const int socket = take_socket();
+  if (socket < 0) return 1;
   try {
     warm_up_compiler();
-    if (!write_frame(replies, R"({"ready":true})")) return 1;
-    return HelperLoop(requests, replies, table).run();
-  } catch (const Error& error) {
-    std::fprintf(stderr, "hone-compile: %s\n", error.what());
-    return 1;
+    CompileHelper(socket, table).run();
+    return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "hone-compile: %s\n", error.what());
-    return 1;
-  } catch (...) {  // Halide's exceptions do not derive from std::exception
-    std::fprintf(stderr, "hone-compile: Halide failed to start\n");
-    return 1;
+    fprintf(stderr, "hone-compile: %s\n", error.what());
+  } catch (...) {
+    fprintf(stderr, "hone-compile: Halide failed to start\n");
   }
+  return 1;
 }
 
 }  // namespace hone

@@ -1,84 +1,25 @@
 // SPDX-License-Identifier: MIT
-// HalideBuilder: the client of hone-compile. Keeps `workers` kernels compiling, and goes on with a new helper if one
-// dies.
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
+// HalideBuilder: hands kernels to hone-compile, as many at a time as there are workers, and starts it again if it dies.
+#include <algorithm>
+#include <deque>
 #include <map>
+#include <set>
 
-#include "codegen/build_message.h"
+#include "codegen/builder.h"
+#include "codegen/helper_process.h"
 #include "executor/error.h"
-
-extern char** environ;  // NOLINT: passed on to the helper unread
 
 namespace hone {
 namespace {
 
-/// The helper process with one socket for both directions; ends with the object.
-class HelperProcess {
- public:
-  explicit HelperProcess(const std::filesystem::path& helper) {
-    int sockets[2];
-    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0);
-    socket_ = sockets[0];
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, sockets[1], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, sockets[1], STDOUT_FILENO);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // Ctrl-C is for the main program alone
-    std::string program = helper.string(), parent = std::to_string(getpid());
-    char* arguments[] = {program.data(), parent.data(), nullptr};
-    const int error = posix_spawn(&pid_, program.c_str(), &actions, &attributes, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    close(sockets[1]);
-    if (error != 0) {
-      close(socket_);
-      throw Error("cannot start " + program, std::strerror(error), "build or install hone completely");
-    }
-    if (!read_frame(socket_)) {
-      end();
-      throw Error("cannot start " + program, "it ended before it was ready",
-                  "run it by hand to see why; libHalide.so must be found");
-    }
-  }
-  ~HelperProcess() { end(); }
-  HelperProcess(const HelperProcess&) = delete;
-  HelperProcess& operator=(const HelperProcess&) = delete;
-
-  int socket() const { return socket_; }
-
- private:
-  void end() {
-    if (pid_ <= 0) return;
-    close(socket_);  // EOF: it kills its children and exits
-    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = -1;
-  }
-
-  pid_t pid_ = -1;
-  int socket_ = -1;
-};
-
-std::string package_of(const std::string& tool, const DeviceInfo& device) {
-  if (device.binutils_prefix.empty() || tool == "sh") return "binutils";
-  return "binutils-" + device.binutils_prefix.substr(0, device.binutils_prefix.size() - 1);
-}
+// The helper keeps the deadlines; this much later it must be stuck itself.
+constexpr double kGraceSeconds = 30;
 
 class HalideBuilder final : public Builder {
  public:
   explicit HalideBuilder(const HalideBuilderOptions& options)
       : options_(options), helper_(std::make_unique<HelperProcess>(options.helper)) {
-    CHECK(options.workers >= 1 && options.table != nullptr);
+    CHECK(options_.workers >= 1 && options_.table != nullptr);
   }
 
   std::vector<SearchSpace> spaces(const Workload& workload, const DeviceInfo& device,
@@ -93,74 +34,127 @@ class HalideBuilder final : public Builder {
                                   const std::function<bool(size_t, const BuildOutcome&)>& done) override;
 
  private:
-  /// Sends requests while there are free workers; a helper that is gone fails what was in flight.
-  void send_more(std::span<const BuildRequest> requests, std::vector<BuildOutcome>& outcomes);
-  void replace_helper(std::vector<BuildOutcome>& outcomes, std::vector<size_t>& ended);
-
+  friend class Batch;
   HalideBuilderOptions options_;
   std::unique_ptr<HelperProcess> helper_;
-  std::map<int64_t, size_t> in_flight_;  // message id -> request
-  int64_t next_id_ = 1;
-  size_t next_request_ = 0;
+  uint64_t next_id_ = 1;
 };
 
-void HalideBuilder::send_more(std::span<const BuildRequest> requests, std::vector<BuildOutcome>& outcomes) {
-  while (next_request_ < requests.size() && in_flight_.size() < static_cast<size_t>(options_.workers)) {
-    const BuildRequest& build = requests[next_request_];
-    const CompileRequest request{next_id_, kernel_symbol(build.workload, build.config, build.device), build};
-    if (!write_frame(helper_->socket(), to_text(request))) {
-      if (!in_flight_.empty()) return;  // reading will notice
-      helper_ = std::make_unique<HelperProcess>(options_.helper);
-      if (!write_frame(helper_->socket(), to_text(request))) {
-        outcomes[next_request_++] = {BuildStatus::failed, "hone-compile died twice in a row", 0};
-        continue;
-      }
-    }
-    in_flight_[next_id_++] = next_request_++;
+/// One call of build(): what waits, what runs, what is done.
+class Batch {
+ public:
+  Batch(HalideBuilder& builder, std::span<const BuildRequest> requests,
+        const std::function<bool(size_t, const BuildOutcome&)>& done)
+      : builder_(builder), requests_(requests), done_(done), outcomes_(requests.size()) {
+    for (size_t i = 0; i < requests.size(); ++i) waiting_.push_back(i);
+  }
+  std::vector<BuildOutcome> run();
+
+ private:
+  void send_waiting();
+  bool send(size_t index);
+  void receive_one();
+  void restart_helper();
+  void finish(size_t index, const BuildOutcome& outcome);
+  void cancel();
+  [[noreturn]] void fail_missing_tool(size_t index, const std::string& tool);
+
+  HalideBuilder& builder_;
+  std::span<const BuildRequest> requests_;
+  const std::function<bool(size_t, const BuildOutcome&)>& done_;
+  std::vector<BuildOutcome> outcomes_;
+  std::deque<size_t> waiting_;
+  std::map<uint64_t, size_t> running_;  // command id -> request
+  std::set<size_t> retried_;            // were running when the helper died
+  bool cancelled_ = false;
+};
+
+bool Batch::send(size_t index) {
+  const BuildRequest& request = requests_[index];
+  CompileCommand command;
+  command.id = builder_.next_id_++;
+  command.workload = request.workload.canonical_json();
+  command.config = request.config.canonical();
+  command.device = request.device;
+  command.object = std::filesystem::absolute(request.object);
+  if (!request.shared.empty()) command.shared = std::filesystem::absolute(request.shared);
+  command.deadline_seconds = request.deadline_seconds;
+  running_[command.id] = index;
+  return builder_.helper_->send(command);
+}
+
+void Batch::send_waiting() {
+  while (!waiting_.empty() && static_cast<int>(running_.size()) < builder_.options_.workers) {
+    const size_t index = waiting_.front();
+    waiting_.pop_front();
+    if (!send(index)) return restart_helper();
   }
 }
 
-void HalideBuilder::replace_helper(std::vector<BuildOutcome>& outcomes, std::vector<size_t>& ended) {
-  for (const auto& [id, request] : in_flight_) {
-    outcomes[request] = {BuildStatus::failed, "hone-compile died", 0};
-    ended.push_back(request);
+void Batch::receive_one() {
+  double patience = 0;
+  for (const auto& [id, index] : running_) patience = std::max(patience, requests_[index].deadline_seconds);
+  const std::optional<CompileReply> reply = builder_.helper_->receive(patience + kGraceSeconds);
+  if (!reply) return restart_helper();
+  const auto found = running_.find(reply->id);
+  if (found == running_.end()) return;  // of an earlier, cancelled call
+  const size_t index = found->second;
+  running_.erase(found);
+  if (reply->kind == CompileReply::Kind::missing_tool) fail_missing_tool(index, reply->outcome.message);
+  finish(index, reply->outcome);
+}
+
+/// What was running is tried once more; a kernel that takes the helper down twice is to blame.
+void Batch::restart_helper() {
+  const std::map<uint64_t, size_t> lost = std::move(running_);
+  running_.clear();
+  builder_.helper_.reset();
+  builder_.helper_ = std::make_unique<HelperProcess>(builder_.options_.helper);
+  for (const auto& [id, index] : lost) {
+    if (!cancelled_ && retried_.insert(index).second) {
+      waiting_.push_front(index);
+    } else {
+      finish(index, {BuildStatus::failed, cancelled_ ? "cancelled" : "hone-compile died while it compiled this", 0});
+    }
   }
-  in_flight_.clear();
-  helper_ = std::make_unique<HelperProcess>(options_.helper);
+}
+
+void Batch::finish(size_t index, const BuildOutcome& outcome) {
+  outcomes_[index] = outcome;
+  if (done_ && !done_(index, outcome)) cancel();
+}
+
+void Batch::cancel() {
+  if (cancelled_) return;
+  cancelled_ = true;
+  for (const size_t index : waiting_) outcomes_[index] = {BuildStatus::failed, "cancelled", 0};
+  waiting_.clear();
+  CompileCommand command;
+  command.kind = CompileCommand::Kind::cancel;
+  builder_.helper_->send(command);  // if the helper is gone, receive_one() sees to it
+}
+
+void Batch::fail_missing_tool(size_t index, const std::string& tool) {
+  cancel();
+  while (!running_.empty()) receive_one();
+  const std::string& prefix = requests_[index].device.binutils_prefix;
+  const std::string package = prefix.empty() ? "binutils" : "binutils-" + prefix.substr(0, prefix.size() - 1);
+  throw Error("cannot build kernels for " + requests_[index].device.name, "there is no program '" + tool + "'",
+              "install the package " + package + " (apt-get install " + package + ")");
+}
+
+std::vector<BuildOutcome> Batch::run() {
+  while (!waiting_.empty() || !running_.empty()) {
+    send_waiting();
+    if (!running_.empty()) receive_one();
+  }
+  return std::move(outcomes_);
 }
 
 std::vector<BuildOutcome> HalideBuilder::build(std::span<const BuildRequest> requests,
                                                const std::function<bool(size_t, const BuildOutcome&)>& done) {
-  std::vector<BuildOutcome> outcomes(requests.size(), {BuildStatus::failed, "cancelled", 0});
-  next_request_ = 0;
-  bool go_on = true;
-  send_more(requests, outcomes);
-  while (!in_flight_.empty()) {
-    std::vector<size_t> ended;
-    if (const std::optional<std::string> text = read_frame(helper_->socket())) {
-      const CompileReply reply = parse_reply(*text);
-      const auto found = in_flight_.find(reply.id);
-      CHECK(found != in_flight_.end());
-      if (!reply.missing_tool.empty()) {
-        const DeviceInfo& device = requests[found->second].device;
-        in_flight_.clear();
-        helper_ = std::make_unique<HelperProcess>(options_.helper);
-        throw Error("cannot build kernels for " + device.name, reply.missing_tool + " was not found",
-                    "install the package " + package_of(reply.missing_tool, device));
-      }
-      outcomes[found->second] = reply.outcome;
-      ended.push_back(found->second);
-      in_flight_.erase(found);
-    } else {
-      replace_helper(outcomes, ended);
-    }
-    // The next kernel compiles while the caller looks at this one.
-    if (go_on) send_more(requests, outcomes);
-    for (size_t request : ended) {
-      if (done && go_on) go_on = done(request, outcomes[request]);
-    }
-  }
-  return outcomes;
+  if (helper_ == nullptr) helper_ = std::make_unique<HelperProcess>(options_.helper);
+  return Batch(*this, requests, done).run();
 }
 
 }  // namespace

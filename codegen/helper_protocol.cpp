@@ -18,8 +18,9 @@ NLOHMANN_JSON_SERIALIZE_ENUM(CompileCommand::Kind,
 NLOHMANN_JSON_SERIALIZE_ENUM(CompileReply::Kind, {{CompileReply::Kind::ready, "ready"},
                                                   {CompileReply::Kind::outcome, "outcome"},
                                                   {CompileReply::Kind::missing_tool, "missing_tool"}})
-NLOHMANN_JSON_SERIALIZE_ENUM(
-    BuildStatus, {{BuildStatus::ok, "ok"}, {BuildStatus::failed, "failed"}, {BuildStatus::timed_out, "timed_out"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(BuildStatus, {{BuildStatus::ok, "ok"},
+                                           {BuildStatus::failed, "failed"},
+                                           {BuildStatus::timed_out, "timed_out"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceInfo, name, halide_target, architecture, binutils_prefix, vector_bits,
                                    vector_registers, cores, l1_bytes, l2_bytes, l3_bytes, cpu_flags)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BuildOutcome, status, message, seconds)

@@ -73,9 +73,8 @@ void warm_up_compiler() {
   result.bound(x, 0, 64).bound(y, 0, 4).split(x, x, xi, 16).vectorize(xi, 8).unroll(xi);
   product.compute_at(result, x).vectorize(x, 8).unroll(x).update().reorder(x, k, y).vectorize(x, 8).unroll(x);
   // A fixed target: every child starts from the same state on every machine, which keeps objects reproducible.
-  const Module module =
-      Pipeline(result).compile_to_module({a, b}, "warm_up", kernel_target("x86-64-linux-avx-avx2-f16c-fma-sse41"),
-                                         LinkageType::ExternalPlusMetadata);
+  const Module module = Pipeline(result).compile_to_module(
+      {a, b}, "warm_up", kernel_target("x86-64-linux-avx-avx2-f16c-fma-sse41"), LinkageType::ExternalPlusMetadata);
   const int file = memfd_create("warm-up", MFD_CLOEXEC);
   CHECK(file >= 0);
   module.compile({{OutputFileType::object, "/proc/self/fd/" + std::to_string(file)}});

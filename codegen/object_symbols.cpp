@@ -45,9 +45,9 @@ class ElfBytes {
 // Halide calls the C library for what its vector code does not inline; in float and in double.
 bool is_math_function(std::string name) {
   static const std::set<std::string, std::less<>> kFunctions = {
-      "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "cos", "cosh",      "erf",  "exp",
-      "fabs", "floor", "fmod", "log",   "pow",  "rint",  "round", "sin",  "sinh", "nearbyint", "sqrt", "tan",
-      "tanh", "trunc", "fma",  "fmin",  "fmax"};
+      "acos", "acosh",     "asin", "asinh", "atan", "atan2", "atanh", "ceil", "cos",   "cosh",
+      "erf",  "exp",       "fabs", "floor", "fmod", "log",   "pow",   "rint", "round", "sin",
+      "sinh", "nearbyint", "sqrt", "tan",   "tanh", "trunc", "fma",   "fmin", "fmax"};
   if (kFunctions.contains(name)) return true;
   if (name.empty() || name.back() != 'f') return false;
   name.pop_back();
@@ -71,7 +71,8 @@ std::vector<std::string> undefined_symbols(const std::filesystem::path& object) 
     const Elf64_Shdr strings = section(table.sh_link);
     for (uint64_t k = 1; k < table.sh_size / sizeof(Elf64_Sym); ++k) {
       const auto symbol = elf.at<Elf64_Sym>(table.sh_offset + k * sizeof(Elf64_Sym));
-      if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0) names.push_back(elf.text(strings.sh_offset + symbol.st_name));
+      if (symbol.st_shndx == SHN_UNDEF && symbol.st_name != 0)
+        names.push_back(elf.text(strings.sh_offset + symbol.st_name));
     }
   }
   return names;
