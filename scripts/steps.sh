@@ -29,11 +29,14 @@ trap interrupted INT TERM
 
 # Reads the end of a log and names the cause, where it is one that the user can mend.
 remedy_for() {
-  local text
+  local text free
   text=$(tail -n 60 "$1" 2>/dev/null)
+  # On a full disk the log itself is cut short.
+  free=$(df --output=avail -m "$HONE_ROOT" | tail -n 1)
+  ((free >= 20)) || text="No space left on device"
   case "$text" in
     *"No space left on device"* | *"not enough free space"* | *"You don't have enough free space"*)
-      echo "the disk is full|Free some space ($(df -h --output=avail "$HONE_ROOT" | tail -n 1 | tr -d ' ') left here), then run it again" ;;
+      echo "the disk is full|Free some space (${free// /} MB are left here), then run it again" ;;
     *CERTIFICATE_VERIFY_FAILED* | *"certificate verify failed"*)
       echo "this network's certificate is not trusted|Set PIP_CERT to your proxy's certificate file, then run it again" ;;
     *"Temporary failure resolving"* | *"Could not resolve"* | *"Failed to establish a new connection"* | *"Network is unreachable"* | \
