@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
 
 # Builds hone and its bundles. binutils also joins the kernels of each bundle.
 readonly BUILD_PACKAGES=(
-  binutils ca-certificates ccache g++ git libbenchmark-dev libboost-program-options-dev libfmt-dev libgtest-dev
+  binutils ca-certificates ccache g++ git libbenchmark-dev libboost-program-options-dev libfmt-dev libgmock-dev libgtest-dev
   libonnx-dev libprotobuf-dev libsqlite3-dev libsqlitecpp-dev libssl-dev libstb-dev ninja-build nlohmann-json3-dev
   python3-dev python3-venv
 )
