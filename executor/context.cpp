@@ -214,6 +214,7 @@ Error PlannedContext::step_error(size_t index, int code) const {
 }  // namespace
 
 std::unique_ptr<Context> Context::create(std::shared_ptr<const Model> model, const ContextOptions& options) {
+  CHECK(model != nullptr);
   return std::make_unique<PlannedContext>(std::move(model), options);
 }
 

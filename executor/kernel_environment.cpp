@@ -142,12 +142,13 @@ namespace {
 
 class CheckedEnvironment final : public KernelEnvironment {
  public:
-  CheckedEnvironment(int threads, ThreadPool* pool) : environment_(threads, pool) {}
+  CheckedEnvironment(int threads, ThreadPool* pool)
+      : environment_(threads, pool), arguments_{environment_.user_context_argument()} {}
 
   int call(int (*kernel)(void** arguments), std::span<void* const> hosts) override {
     if (buffers_.size() != hosts.size()) {
       buffers_.assign(hosts.size(), halide_buffer_t{});
-      arguments_.assign(1, environment_.user_context_argument());
+      arguments_.resize(1);
       for (halide_buffer_t& buffer : buffers_) arguments_.push_back(&buffer);
     }
     for (size_t i = 0; i < hosts.size(); ++i) buffers_[i].host = static_cast<uint8_t*>(hosts[i]);

@@ -131,6 +131,16 @@ TEST(KernelEnvironment, FailureInsideATaskIsReportedAndForgotten) {
   }
 }
 
+TEST(KernelEnvironment, AKernelMayHaveNoBuffers) {
+  const auto environment = KernelEnvironment::create(1);
+  const Kernel take_and_give = [](void** arguments) {
+    hone_free(user_context(arguments), hone_malloc(user_context(arguments), 10));
+    return 0;
+  };
+  EXPECT_EQ(environment->call(take_and_give, {}), 0);
+  EXPECT_EQ(environment->scratch_bytes(), 128u);
+}
+
 TEST(KernelEnvironment, ScratchStopsGrowing) {
   const auto environment = KernelEnvironment::create(1);
   Caller caller(1);
