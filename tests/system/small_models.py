@@ -41,6 +41,21 @@ def classifier():
     return model
 
 
+def residual():
+    """The classifier's first convolution, then a 3x3 convolution whose result is added to its input."""
+    random = np.random.default_rng(5)
+    nodes = [
+        helper.make_node("Conv", ["image", "w1", "b1"], ["c1"], "conv1", kernel_shape=[3, 3], pads=[1, 1, 1, 1], strides=[2, 2]),
+        helper.make_node("Relu", ["c1"], ["r1"], "relu1"),
+        helper.make_node("Conv", ["r1", "w2", "b2"], ["c2"], "conv2", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        helper.make_node("Add", ["c2", "r1"], ["sum"], "add1"),
+    ]
+    weights = [constant(random, "w1", 16, 3, 3, 3), constant(random, "b1", 16), constant(random, "w2", 16, 16, 3, 3), constant(random, "b2", 16)]
+    model = build(nodes, {"image": [1, 3, 64, 64]}, {"sum": [1, 16, 32, 32]}, weights)
+    onnx.checker.check_model(model)
+    return model
+
+
 def unknown_operator():
     return build([helper.make_node("Relu", ["x"], ["r"], "relu1"), helper.make_node("Sofmax", ["r"], ["y"], "odd")], {"x": [2, 3]}, {"y": [2, 3]})
 
