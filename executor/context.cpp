@@ -51,6 +51,7 @@ class PlannedContext final : public Context {
  private:
   using Kind = PlanStorage::Kind;
   void resolve_steps();
+  void resolve_view(size_t index);
   void place_storage(uint32_t storage, std::byte* base);
   uint32_t border_storage(const std::vector<PlanTensor>& tensors, int index, const char* what) const;
   void complete_borders();
@@ -82,11 +83,12 @@ PlannedContext::PlannedContext(std::shared_ptr<const Model> model, const Context
       views_(plan_.views.size()) {
   for (uint32_t i = 0; i < plan_.storages.size(); ++i) {
     const PlanStorage& storage = plan_.storages[i];
-    if (storage.kind == Kind::arena) place_storage(i, arena_.get() + storage.offset);
+    if (storage.kind == Kind::arena) bases_[i] = arena_.get() + storage.offset;
     if (storage.kind == Kind::weights) {
-      place_storage(i, const_cast<std::byte*>(model_->weights().data()) + storage.offset);  // mapped read-only
+      bases_[i] = const_cast<std::byte*>(model_->weights().data()) + storage.offset;  // mapped read-only
     }
   }
+  for (size_t i = 0; i < views_.size(); ++i) resolve_view(i);
   resolve_steps();
 }
 
@@ -110,12 +112,16 @@ void PlannedContext::resolve_steps() {
   }
 }
 
+void PlannedContext::resolve_view(size_t index) {
+  const PlanView& view = plan_.views[index];
+  std::byte* const base = bases_[view.storage];
+  views_[index].host = base == nullptr ? nullptr : reinterpret_cast<uint8_t*>(base) + view.offset_bytes;
+}
+
 void PlannedContext::place_storage(uint32_t storage, std::byte* base) {
   bases_[storage] = base;
   for (size_t i = 0; i < views_.size(); ++i) {
-    const PlanView& view = plan_.views[i];
-    if (view.storage != storage) continue;
-    views_[i].host = base == nullptr ? nullptr : reinterpret_cast<uint8_t*>(base) + view.offset_bytes;
+    if (plan_.views[i].storage == storage) resolve_view(i);
   }
 }
 
