@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Workloads, devices, environments and spaces: the content-addressed rows that figures refer to.
 #include <chrono>
+#include <cstdio>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "db/content_hash.h"
