@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Whole models against ONNX Runtime: build with default schedules, run, compare every output.
 
-  models_test.py BUILD_DIR MODELS SAMPLES MODEL       1 and 2 threads, random and real inputs
+  models_test.py BUILD_DIR MODELS SAMPLES MODEL [DEVICE]       1 and 2 threads, random and real inputs
+
+A device of another architecture (arm64-neon) is cross-built and run by hone-runner under qemu.
 """
 import glob
 import json
@@ -82,16 +84,17 @@ def classify_photos(hone, bundle, session, samples, findings):
 
 
 def main():
-    build_dir, models, samples, name = sys.argv[1:]
+    build_dir, models, samples, name = sys.argv[1:5]
+    device = sys.argv[5] if len(sys.argv) > 5 else "host"
     model = os.path.join(models, name + ".onnx")
     findings, session = Findings(), reference_session(model)
     shapes = [argument for tensor, shape in SHAPES.get(name, {}).items() for argument in ("--shape", f"{tensor}:{','.join(map(str, shape))}")]
     with Hone(build_dir) as hone:
         for threads in (1, 2):
             bundle = hone.path(f"{name}_{threads}")
-            hone.ok("build", model, *shapes, "--device", "host", "--db", hone.path("empty.sqlite"), "--untuned", "--threads", threads, "-o", bundle)
+            hone.ok("build", model, *shapes, "--device", device, "--db", hone.path("empty.sqlite"), "--untuned", "--threads", threads, "-o", bundle)
             compare(hone, bundle, name, session, samples, findings, threads)
-        if name == "cls":
+        if name == "cls" and device == "host":
             classify_lines(hone, bundle, session, samples, findings)
         if name == "efficientnet_lite0":
             classify_photos(hone, bundle, session, samples, findings)
