@@ -1,53 +1,53 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Two bundles in one app, found by CMake: builds examples/link_app outside of hone's build, runs it, and compiles each bundle's
-main.cpp with the one command that `hone build` prints.
+"""Builds two bundles, and examples/link_app against them as an app's author would: find_package, link, run.
 
-  link_app_test.py BUILD_DIR CMAKE
+  link_app_test.py BUILD_DIR CMAKE [CXX_FLAGS]        CXX_FLAGS: those that libhone_executor.a was compiled with (sanitizers)
 """
+import glob
 import os
 import subprocess
 import sys
 
-import numpy as np
 import small_models
-from hone_program import Hone
-from onnx import helper
+from hone_program import Findings, Hone
 
-EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "link_app")
-
-
-def attention_like():
-    """Matrix products and a softmax: shares no kernel with the classifier."""
-    random = np.random.default_rng(5)
-    nodes = [
-        helper.make_node("MatMul", ["x", "w1"], ["q"], "query"), helper.make_node("Transpose", ["x"], ["k"], "key", perm=[0, 2, 1]),
-        helper.make_node("MatMul", ["q", "k"], ["s"], "scores"), helper.make_node("Softmax", ["s"], ["a"], "attention", axis=-1),
-        helper.make_node("MatMul", ["a", "x"], ["y"], "mix"),
-    ]
-    return small_models.build(nodes, {"x": [1, 24, 32]}, {"y": [1, 24, 32]}, [small_models.constant(random, "w1", 32, 32)])
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def run(*command, cwd):
-    result = subprocess.run(list(map(str, command)), cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\nended with {result.returncode}:\n{result.stdout[-4000:]}")
+def plan_file(bundle):
+    plans = glob.glob(os.path.join(bundle, "**", "*.hone"), recursive=True)
+    if len(plans) != 1:
+        sys.exit(f"{bundle} has {len(plans)} plan files")
+    return plans[0]
+
+
+def call(findings, what, *command):
+    result = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    findings.expect(result.returncode == 0, f"{what}: {result.stdout[-2000:]}{result.stderr[-2000:]}")
     return result.stdout
 
 
 def main():
-    build_dir, cmake = sys.argv[1:]
+    build_dir, cmake = sys.argv[1:3]
+    flags = sys.argv[3] if len(sys.argv) > 3 else ""
+    findings = Findings()
     with Hone(build_dir) as hone:
-        bundles = {"classifier": small_models.classifier(), "attention": attention_like()}
-        for name, model in bundles.items():
-            file = small_models.save(model, hone.path(name + ".onnx"))
-            built = hone.json("build", file, "--device", "host", "--untuned", "-o", hone.path(name))
-            run("bash", "-euc", built["compile_command"], cwd=hone.scratch)
-        prefix = ";".join(hone.path(name) for name in bundles)
-        app = hone.path("app")
-        run(cmake, "-S", EXAMPLE, "-B", app, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", "-DFIRST=classifier", "-DSECOND=attention", cwd=hone.scratch)
-        run(cmake, "--build", app, cwd=hone.scratch)
-        print(run(os.path.join(app, "link_app"), *(hone.path(name, name + ".hone") for name in bundles), cwd=hone.scratch).strip())
+        # The same kernels in both (the names must not clash) and others in one only.
+        models = {"first": small_models.classifier(), "second": small_models.residual()}
+        for name, model in models.items():
+            small_models.save(model, hone.path(f"{name}.onnx"))
+            hone.ok("build", hone.path(f"{name}.onnx"), "--device", "host", "--untuned", "--name", name, "-o", hone.path(name))
+        prefix = ";".join(hone.path(name) for name in models)
+        for link_type in ("Debug", "Release"):
+            app = hone.path(f"app_{link_type}")
+            call(findings, f"configure {link_type}", cmake, "-S", os.path.join(ROOT, "examples", "link_app"), "-B", app,
+                 f"-DCMAKE_BUILD_TYPE={link_type}", f"-DCMAKE_PREFIX_PATH={prefix}", "-DFIRST=first", "-DSECOND=second",
+                 f"-DCMAKE_CXX_FLAGS={flags}")
+            call(findings, f"build {link_type}", cmake, "--build", app)
+            output = call(findings, f"run {link_type}", os.path.join(app, "link_app"), *[plan_file(hone.path(name)) for name in models])
+            findings.expect(output == "first and second: 5 contexts at once, 20 runs each, 0 wrong\n", f"it printed {output!r}")
+    findings.finish()
 
 
 if __name__ == "__main__":
