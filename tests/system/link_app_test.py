@@ -41,7 +41,7 @@ def main():
         prefix = ";".join(hone.path(name) for name in models)
         for link_type in ("Debug", "Release"):
             app = hone.path(f"app_{link_type}")
-            call(findings, f"configure {link_type}", cmake, "-S", os.path.join(ROOT, "examples", "link_app"), "-B", app,
+            call(findings, f"configure {link_type}", cmake, "-G", "Ninja", "-S", os.path.join(ROOT, "examples", "link_app"), "-B", app,
                  f"-DCMAKE_BUILD_TYPE={link_type}", f"-DCMAKE_PREFIX_PATH={prefix}", "-DFIRST=first", "-DSECOND=second",
                  f"-DCMAKE_CXX_FLAGS={flags}")
             call(findings, f"build {link_type}", cmake, "--build", app)
