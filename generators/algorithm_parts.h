@@ -50,4 +50,8 @@ Halide::Type sum_type(const AlgorithmRequest& request, Halide::Type input);
 Halide::Expr nan_max(Halide::Expr a, Halide::Expr b);
 Halide::Expr nan_min(Halide::Expr a, Halide::Expr b);
 
+/// Halide's exp and log of a NaN are numbers; these are NaN.
+Halide::Expr nan_exp(const Halide::Expr& x);
+Halide::Expr nan_log(const Halide::Expr& x);
+
 }  // namespace hone

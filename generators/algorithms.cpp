@@ -179,4 +179,11 @@ Expr nan_min(Expr a, Expr b) {
   return select(is_nan(a), a, Halide::Internal::is_const(b) ? min(a, b) : select(is_nan(b), b, min(a, b)));
 }
 
+Expr nan_exp(const Expr& x) {
+  return select(is_nan(x), x, exp(x));
+}
+Expr nan_log(const Expr& x) {
+  return select(is_nan(x), x, log(x));
+}
+
 }  // namespace hone

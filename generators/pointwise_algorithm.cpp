@@ -89,10 +89,10 @@ Expr tanh_of(const Expr& x) {
 }
 
 Expr sigmoid(const Expr& x) {
-  return number(x, 1) / (number(x, 1) + exp(-x));
+  return number(x, 1) / (number(x, 1) + nan_exp(-x));
 }
 Expr softplus(const Expr& x) {
-  return nan_max(x, number(x, 0)) + log(number(x, 1) + exp(-abs(x)));
+  return nan_max(x, number(x, 0)) + nan_log(number(x, 1) + nan_exp(-abs(x)));
 }
 Expr clip(const Expr& x, const Expr& low, const Expr& high) {
   return nan_min(nan_max(x, low), high);
@@ -179,14 +179,14 @@ constexpr PointwiseLine kLines[] = {
     {"Celu",
      [](T t) {
        const Expr x = t.x[0], zero = number(x, 0);
-       return nan_max(x, zero) + nan_min(t.constant(0) * (exp(x / t.constant(0)) - number(x, 1)), zero);
+       return nan_max(x, zero) + nan_min(t.constant(0) * (nan_exp(x / t.constant(0)) - number(x, 1)), zero);
      }},
     {"Clip", clip_line},
     {"Div", [](T t) { return divide(t.x[0], t.x[1]); }},
-    {"Elu", [](T t) { return select(t.x[0] < 0, t.constant(0) * (exp(t.x[0]) - number(t.x[0], 1)), t.x[0]); }},
+    {"Elu", [](T t) { return select(t.x[0] < 0, t.constant(0) * (nan_exp(t.x[0]) - number(t.x[0], 1)), t.x[0]); }},
     {"Equal", [](T t) { return truth(t.x[0] == t.x[1]); }},
     {"Erf", [](T t) { return erf_of(t.x[0]); }},
-    {"Exp", [](T t) { return exp(t.x[0]); }},
+    {"Exp", [](T t) { return nan_exp(t.x[0]); }},
     {"Floor", [](T t) { return floor(t.x[0]); }},
     {"Gelu", gelu},
     {"Greater", [](T t) { return truth(t.x[0] > t.x[1]); }},
@@ -203,7 +203,7 @@ constexpr PointwiseLine kLines[] = {
     {"LeakyRelu", [](T t) { return select(t.x[0] < 0, t.constant(0) * t.x[0], t.x[0]); }},
     {"Less", [](T t) { return truth(t.x[0] < t.x[1]); }},
     {"LessOrEqual", [](T t) { return truth(t.x[0] <= t.x[1]); }},
-    {"Log", [](T t) { return log(t.x[0]); }},
+    {"Log", [](T t) { return nan_log(t.x[0]); }},
     {"Max", [](T t) { return fold(t, nan_max); }},
     {"Mean",
      [](T t) {
@@ -224,7 +224,7 @@ constexpr PointwiseLine kLines[] = {
     {"Selu",
      [](T t) {
        const Expr x = t.x[0];
-       return t.constant(1) * select(x > 0, x, t.constant(0) * (exp(x) - number(x, 1)));
+       return t.constant(1) * select(x > 0, x, t.constant(0) * (nan_exp(x) - number(x, 1)));
      }},
     {"Sigmoid", [](T t) { return sigmoid(t.x[0]); }},
     {"Sign", [](T t) { return sign(t.x[0]); }},

@@ -145,7 +145,7 @@ Expr step_of(std::string_view op, const Expr& total, const Expr& x) {
 
 Expr finish_of(std::string_view op, const Expr& total, int64_t count) {
   if (op == "ReduceL2") return sqrt(total);
-  if (op == "ReduceLogSum") return log(total);
+  if (op == "ReduceLogSum") return nan_log(total);
   if (op != "ReduceMean") return total;
   if (total.type().is_float()) return total * Halide::Internal::make_const(total.type(), 1.0 / double(count));
   return Halide::div_round_to_zero(total, Halide::Internal::make_const(total.type(), count));
@@ -177,8 +177,8 @@ Func reduce_algorithm(const AlgorithmRequest& request) {
   };
   if (op == "ReduceLogSumExp") {  // shifted by the maximum: exp of fp32 overflows from 89 on
     const Expr largest = run("ReduceMax", "largest", lowest(type));
-    x = exp(x - largest);
-    return define(request, vars, log(run("ReduceSum", "sum", zero(type))) + largest);
+    x = nan_exp(x - largest);
+    return define(request, vars, nan_log(run("ReduceSum", "sum", zero(type))) + largest);
   }
   Expr start = zero(type);
   if (op == "ReduceProd") start = Halide::Internal::make_one(type);
@@ -212,13 +212,13 @@ Func softmax_algorithm(const AlgorithmRequest& request) {
   });
   const Expr shifted = cast(type, read(request.inputs[0], all)) - cast(type, read(largest, as_index(outer)));
   Func exponential("exponential");
-  at(exponential, all) = exp(shifted);
+  at(exponential, all) = nan_exp(shifted);
   request.stages.push_back(exponential);
   const Axes sum_axes = walk_axes(shape, normalised, as_index(outer));
   const Func sum = reduced(request, "sum", outer, zero(type),
                            [&](const Expr& so_far) { return so_far + read(exponential, sum_axes.from); });
   const Expr total = read(sum, as_index(outer));
-  if (request.node.op == "LogSoftmax") return define(request, vars, shifted - log(total));
+  if (request.node.op == "LogSoftmax") return define(request, vars, shifted - nan_log(total));
   return define(request, vars, read(exponential, all) / total);
 }
 

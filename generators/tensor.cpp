@@ -120,6 +120,7 @@ bool is_float(DType dtype) {
 /// What the first reader of an argument needs its values to be.
 struct ValueRule {
   double scale = 1;       // of floats
+  double shift = 0;       // of floats
   bool positive = false;  // variances
   int64_t below = 0;      // indices lie in [0, below) if it is not 0
 };
@@ -135,6 +136,9 @@ ValueRule value_rule(const Workload& workload, int argument) {
     if (node.op == "Gather" && position == 1) {
       rule.below = types[0].shape[static_cast<size_t>(int_attribute(node.attributes, "axis"))];
     }
+    // A sum of values around zero may cancel to nearly nothing, and any rounding is large beside that.
+    const bool sums = node.op.starts_with("Reduce") || node.op.ends_with("Pool");
+    rule.shift = sums ? 1 : 0;
     rule.positive = node.op == "BatchNormalization" && position == 4;
     const Operator* op = find_operator(node.op);
     CHECK(op != nullptr);
@@ -151,7 +155,7 @@ ValueRule value_rule(const Workload& workload, int argument) {
 double argument_value(DType dtype, const ValueRule& rule, uint64_t& state) {
   if (rule.below > 0) return static_cast<double>(next_random(state) % static_cast<uint64_t>(rule.below));
   if (is_float(dtype)) {
-    const double value = next_normal(state) * rule.scale;
+    const double value = next_normal(state) * rule.scale + rule.shift;
     return rule.positive ? std::fabs(value) + 0.5 : value;
   }
   const auto small = static_cast<double>(next_random(state) % 9);
