@@ -8,6 +8,7 @@ namespace hone {
 
 const Implementation* conv2d_depthwise_cpu();
 const Implementation* conv2d_direct_cpu();
+const Implementation* conv2d_winograd_cpu();
 const Implementation* generic_cpu();
 const Implementation* matmul_cpu();
 const Implementation* pointwise_cpu();
