@@ -23,6 +23,7 @@ struct KernelChoice {
 };
 
 struct BundleRequest {
+  std::string hone_version;
   std::string name;  // C identifier: file and symbol names
   Graph graph;       // after passes
   std::vector<ValueLayout> layouts;
@@ -73,7 +74,7 @@ struct BundleManifest {
   std::vector<Kernel> steps;  // one per plan step
   std::map<std::string, std::string> preprocessing;
   std::map<std::string, std::string> sha256;  // by relative file name
-  uint64_t weight_bytes = 0, arena_bytes = 0, scratch_bytes = 0;
+  uint64_t weight_bytes = 0, arena_bytes = 0, arena_lower_bound = 0, scratch_bytes = 0;
 };
 BundleManifest read_manifest(const std::filesystem::path& directory);
 /// Hashes every file against the manifest; empty if all is well, else one line per problem.

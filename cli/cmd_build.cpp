@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "bundle/bundle.h"
 #include "bundle/npy.h"
+#include "bundle/text_file.h"
 #include "cli/installation.h"
 #include "cli/model_session.h"
 #include "cli/terminal.h"
@@ -81,14 +81,14 @@ std::map<std::string, std::string> read_preprocessing(const std::filesystem::pat
   std::map<std::string, std::string> values;
   nlohmann::json json;
   try {
-    json = nlohmann::json::parse(read_text_file(file, "preprocessing"));
+    json = nlohmann::json::parse(read_text(file, "preprocessing"));
   } catch (const nlohmann::json::exception& error) {
     throw Error("cannot read preprocessing " + file.string(), error.what(),
                 "give a JSON object of strings and numbers");
   }
   for (const auto& [key, value] : json.items()) {
     if (key == "labels") {  // a file beside this one; its lines travel with the bundle
-      values[key] = read_text_file(file.parent_path() / value.get<std::string>(), "labels");
+      values[key] = read_text(file.parent_path() / value.get<std::string>(), "labels");
     } else {
       values[key] = value.is_string() ? value.get<std::string>() : value.dump();
     }
@@ -135,6 +135,7 @@ int run_build(const std::vector<std::string>& arguments, const Surroundings& sur
   const std::string model = options.one("model", "one model file");
   if (!options.has("output")) throw UsageError{"hone build needs -o DIR"};
   BundleRequest request;
+  request.hone_version = kVersion;
   request.device = device_option(options);
   request.context = context_option(options);
   request.directory = options.get<std::string>("output");

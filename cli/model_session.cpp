@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cli/model_session.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
-#include <fstream>
-#include <iterator>
 #include <map>
-#include <memory>
 #include <set>
-#include <sstream>
 
+#include "bundle/sha256.h"
+#include "bundle/text_file.h"
 #include "executor/error.h"
 #include "generators/nearest_name.h"
 
@@ -103,7 +98,7 @@ bool is_workload_file(const fs::path& file) {
 }
 
 std::vector<TuningTask> read_workload_task(const fs::path& file) {
-  return {{Workload::parse(read_text_file(file, "workload")), 1, {file.stem().string()}}};
+  return {{Workload::parse(read_text(file, "workload")), 1, {file.stem().string()}}};
 }
 
 std::string workload_key(const fs::path& file, const Workload& workload) {
@@ -148,35 +143,6 @@ TuningContext context_option(const Options& options) {
   }
   context.accuracy = accuracy == "strict" ? Accuracy::strict : Accuracy::fp32;
   return context;
-}
-
-std::string file_sha256(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error("cannot read " + file.string(), "it does not exist or is not readable", "check the path");
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-  CHECK(digest != nullptr && EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) == 1);
-  std::vector<char> block(1 << 20);
-  while (stream.read(block.data(), static_cast<std::streamsize>(block.size())) || stream.gcount() > 0) {
-    CHECK(EVP_DigestUpdate(digest.get(), block.data(), static_cast<size_t>(stream.gcount())) == 1);
-  }
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned int size = 0;
-  CHECK(EVP_DigestFinal_ex(digest.get(), bytes.data(), &size) == 1);
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += "0123456789abcdef"[bytes[i] >> 4];
-    hex += "0123456789abcdef"[bytes[i] & 15];
-  }
-  return hex;
-}
-
-std::string read_text_file(const fs::path& file, std::string_view purpose) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream || fs::is_directory(file)) {
-    throw Error("cannot read " + std::string(purpose) + " " + file.string(), "it does not exist or is not readable",
-                "check the path");
-  }
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 }  // namespace hone

@@ -45,7 +45,4 @@ void add_device_options(Options& options);
 DeviceInfo device_option(const Options& options);
 TuningContext context_option(const Options& options);
 
-std::string file_sha256(const std::filesystem::path& file);
-std::string read_text_file(const std::filesystem::path& file, std::string_view purpose);
-
 }  // namespace hone
