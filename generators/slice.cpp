@@ -18,7 +18,9 @@ struct Range {
   }
 };
 
-/// numpy's rules: negative positions count from the end, positions outside are clamped (so INT64_MAX is "to the end").
+/// ONNX's rules: negative positions count from the end, positions outside are clamped;
+/// unlike numpy's, a start before the first element is the first element for negative steps too. An end of INT32_MAX or
+/// INT64_MAX is "to the end" in either direction, as ONNX Runtime reads the specification.
 Range resolve(Range range, int64_t extent) {
   // Steps larger than the extent all mean the same, and INT64_MIN has no negative.
   range.step = std::clamp(range.step, -std::max<int64_t>(extent, 1), std::max<int64_t>(extent, 1));
@@ -26,7 +28,8 @@ Range resolve(Range range, int64_t extent) {
   const int64_t high = range.step > 0 ? extent : extent - 1;
   if (range.start < 0) range.start += extent;
   if (range.end < 0) range.end += extent;
-  range.start = std::clamp(range.start, low, high);
+  if (range.end == INT32_MAX || range.end == INT64_MAX) range.end = range.step > 0 ? extent : -1;
+  range.start = std::clamp(range.start, int64_t{0}, std::max<int64_t>(high, 0));
   range.end = std::clamp(range.end, low, high);
   const int64_t count = range.count();
   if (count == 0) return {0, 0, range.step};
