@@ -23,6 +23,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTimePerRoof{150};
+constexpr size_t kBytesPerLook = size_t{1} << 20;
 constexpr int64_t kSampleNs = 200'000;  // short enough to fall between two timer interrupts, long for the clock
 
 // The largest work per nanosecond of CPU time that `body`, which returns its work, reaches within kTimePerRoof.
@@ -42,7 +43,7 @@ double best_rate(const Body& body) {
 }
 
 double peak_flops_one_core(const RoofLoops& loops) {
-  return 1e9 * best_rate([&] { return 2.0 * static_cast<double>(loops.multiply_add(1 << 16)); });
+  return 1e9 * best_rate([&] { return 2.0 * static_cast<double>(loops.multiply_add(1 << 20)); });
 }
 
 // All threads start together and do the same work, about a millisecond of it; the slowest ends the sample. Wall time,
@@ -56,7 +57,7 @@ double peak_flops_together(const RoofLoops& loops, int threads, double flops_of_
     while (counter.load() < target) std::this_thread::yield();
   };
   double best = 0;
-  const auto end = SteadyClock::now() + kTimePerRoof;
+  const auto end = SteadyClock::now() + 3 * kTimePerRoof;  // a moment when all CPUs are free is rarer
   const auto work = [&](bool timekeeper) {
     for (int sample = 1; !over; ++sample) {
       meet(arrived, sample * threads);
@@ -107,14 +108,17 @@ double read_bandwidth(const RoofLoops& loops, int64_t bytes) {
   madvise(memory, size, MADV_HUGEPAGE);            // the roof of the memory, not of the page tables
   std::fill(memory, memory + size, std::byte{1});  // untouched pages would all be the same zero page
   loops.read(memory, size);
-  // Larger buffers are read in pieces, so that a sample stays short; the next one goes on where the last one ended.
-  const size_t piece = std::min<size_t>(size, size_t{1} << 20);
+  // About a megabyte between two looks at the clock: a small buffer is read several times, a large one in pieces.
+  const size_t piece = std::min(size, kBytesPerLook);
+  const size_t repeats = kBytesPerLook / piece;
   size_t place = 0;
   const double rate = best_rate([&] {
-    if (place + piece > size) place = 0;
-    loops.read(memory + place, piece);
-    place += piece;
-    return static_cast<double>(piece);
+    for (size_t repeat = 0; repeat < repeats; ++repeat) {
+      if (place + piece > size) place = 0;
+      loops.read(memory + place, piece);
+      place += piece;
+    }
+    return static_cast<double>(piece * repeats);
   });
   munmap(memory, size);
   return 1e9 * rate;
