@@ -33,7 +33,18 @@ int add(void** arguments) {
   return 0;
 }
 
-hone_kernel_table table = {.magic = 0x454e4f48, .version = 1, .count = 1, .kernels = {add}};
+/// What a bundle's assembly file holds: the head of a hone_kernel_table and its one entry.
+const hone_kernel_table& kernel_table() {
+  struct Entries {
+    uint32_t magic, version;
+    uint64_t count;
+    int (*kernel)(void**);
+  };
+  alignas(Entries) static std::byte bytes[sizeof(Entries)];
+  const Entries entries{0x454e4f48, 1, 1, add};
+  std::memcpy(bytes, &entries, sizeof entries);
+  return *reinterpret_cast<const hone_kernel_table*>(bytes);
+}
 
 /// x + w0 + w1 + ..., alternating between two arena vectors, each step with weights of its own.
 hone::Plan chain(int steps) {
@@ -72,7 +83,7 @@ std::shared_ptr<const hone::Model> load_chain(int steps) {
   stream.write(reinterpret_cast<const char*>(weights.data()),
                static_cast<std::streamsize>(weights.size() * sizeof(float)));
   stream.close();
-  auto model = hone::Model::load(table, path);
+  auto model = hone::Model::load(kernel_table(), path);
   std::filesystem::remove(path);
   return model;
 }

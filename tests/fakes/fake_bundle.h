@@ -40,16 +40,17 @@ inline void* user_context(void** arguments) {
 class FakeTable {
  public:
   explicit FakeTable(const std::vector<Kernel>& kernels, uint32_t magic = 0x454e4f48, uint32_t version = 1)
-      : words_(2 + kernels.size()) {
+      : bytes_(16 + kernels.size() * sizeof(Kernel)) {
     const uint32_t head[2] = {magic, version};
-    std::memcpy(&words_[0], head, sizeof head);
-    words_[1] = kernels.size();
-    for (size_t i = 0; i < kernels.size(); ++i) words_[2 + i] = reinterpret_cast<uint64_t>(kernels[i]);
+    const uint64_t count = kernels.size();
+    std::memcpy(&bytes_[0], head, sizeof head);
+    std::memcpy(&bytes_[8], &count, sizeof count);
+    std::memcpy(&bytes_[16], kernels.data(), kernels.size() * sizeof(Kernel));
   }
-  const hone_kernel_table& table() const { return *reinterpret_cast<const hone_kernel_table*>(words_.data()); }
+  const hone_kernel_table& table() const { return *reinterpret_cast<const hone_kernel_table*>(bytes_.data()); }
 
  private:
-  std::vector<uint64_t> words_;
+  std::vector<std::byte> bytes_;
 };
 
 /// Removes itself.
