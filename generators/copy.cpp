@@ -101,14 +101,17 @@ std::vector<ReferenceTensor> reference_tile(const Node& node, std::span<const Re
 
 void normalise_axis(Attributes& attributes, int, std::span<const TensorType> inputs) {
   int64_t& axis = mutable_int(attributes, "axis");
-  axis = checked_axis("Concat", axis, inputs[0].shape.size());
+  axis = counted_axis(axis, inputs[0].shape.size());
 }
 
 /// The axis of a node whose attributes may come from a hostile text.
 size_t axis_of(const Node& node, const Shape& shape) {
   const int64_t axis = int_attribute(node.attributes, "axis");
-  if (axis < 0) refuse(node.op, "its axis is negative", "normalise it first");
-  return static_cast<size_t>(checked_axis(node.op, axis, shape.size()));
+  if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) {
+    refuse(node.op, "axis " + std::to_string(axis) + " is outside " + shape_text(shape),
+           "use an axis from -rank to rank-1");
+  }
+  return static_cast<size_t>(axis);
 }
 
 std::vector<TensorType> infer_concat(const Node& node, std::span<const TensorType> inputs) {

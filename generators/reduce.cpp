@@ -20,7 +20,8 @@ void normalise(Attributes& attributes, int, std::span<const TensorType> inputs) 
     axes.resize(rank);
     std::iota(axes.begin(), axes.end(), 0);
   }
-  axes = checked_axes("Reduce", axes, rank);
+  for (int64_t& axis : axes) axis = counted_axis(axis, rank);
+  std::sort(axes.begin(), axes.end());
   noop = 1;
   mutable_int(attributes, "keepdims") = int_attribute(attributes, "keepdims") != 0;
 }

@@ -71,6 +71,11 @@ int64_t checked_axis(std::string_view op, int64_t axis, size_t rank) {
   return axis < 0 ? axis + signed_rank : axis;
 }
 
+int64_t counted_axis(int64_t axis, size_t rank) {
+  const auto signed_rank = static_cast<int64_t>(rank);
+  return axis < 0 && axis >= -signed_rank ? axis + signed_rank : axis;
+}
+
 std::vector<int64_t> checked_axes(std::string_view op, std::vector<int64_t> axes, size_t rank) {
   for (int64_t& axis : axes) axis = checked_axis(op, axis, rank);
   std::sort(axes.begin(), axes.end());

@@ -30,6 +30,10 @@ Strides broadcast_strides(const Shape& operand, const Shape& result);
 /// Counts negative axes from the end. Throws Error outside [-rank, rank).
 int64_t checked_axis(std::string_view op, int64_t axis, size_t rank);
 
+/// The same for normalise functions that serve several operators: an axis outside stays as it is, for infer (which is
+/// told the operator's name) to refuse.
+int64_t counted_axis(int64_t axis, size_t rank);
+
 /// Non-negative, sorted; throws Error on doubles.
 std::vector<int64_t> checked_axes(std::string_view op, std::vector<int64_t> axes, size_t rank);
 

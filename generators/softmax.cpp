@@ -21,9 +21,8 @@ void normalise(Attributes& attributes, int opset, std::span<const TensorType> in
   int64_t& count = mutable_int(attributes, "axis_count");
   const bool flattens = opset < 13;
   if (axis == kDefaultAxis) axis = flattens && rank > 1 ? 1 : -1;
-  if (rank == 0) refuse("Softmax", "its input is a scalar", "supported: rank 1 and more");
-  axis = checked_axis("Softmax", axis, shape.size());
-  if (!flattens) return;
+  axis = counted_axis(axis, shape.size());
+  if (!flattens || axis < 0 || axis >= rank) return;  // infer refuses the latter
   // Dimensions of extent 1 at either end change nothing: most flattened softmaxes are plain ones.
   int64_t end = rank;
   while (end - 1 > axis && shape[static_cast<size_t>(end - 1)] == 1) --end;
