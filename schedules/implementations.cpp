@@ -15,9 +15,17 @@ const Implementation* pointwise_cpu();
 const Implementation* pool_cpu();
 
 const ImplementationTable& implementations() {
+  // clang-format off
   static const ImplementationTable table{
-      conv2d_depthwise_cpu(), conv2d_direct_cpu(), matmul_cpu(), pool_cpu(), pointwise_cpu(), generic_cpu(),
+      conv2d_depthwise_cpu(),
+      conv2d_winograd_cpu(),
+      conv2d_direct_cpu(),
+      matmul_cpu(),
+      pool_cpu(),
+      pointwise_cpu(),
+      generic_cpu(),
   };
+  // clang-format on
   return table;
 }
 

@@ -27,24 +27,27 @@ std::vector<WorkloadCase> all_cases() {
 class Conformance : public testing::TestWithParam<WorkloadCase> {};
 
 TEST_P(Conformance, EveryImplementationEqualsTheReference) {
+  Builder& builder = kernel_builder();
   const KernelCase test(GetParam().workload);
   const DeviceInfo device = test_device();
   const unsigned seed = static_cast<unsigned>(std::hash<std::string>()(GetParam().name));
+  std::vector<KernelPoint> points;
   for (const int threads : {1, 2}) {
-    const TuningContext context{.threads = threads};
-    for (const SearchSpace& space : search_spaces(implementations(), test.workload, device, context)) {
+    for (const SearchSpace& space : builder.spaces(test.workload, device, {.threads = threads})) {
       ASSERT_EQ(space.violation(space.default_config), "") << space.default_config.canonical();
-      const Implementation& implementation = find_implementation(implementations(), space.default_config);
       for (const Config& config : some_points(space, threads == 1 ? kRandomPoints : 1, seed)) {
-        const double error = kernel_error(test, implementation, config, device, threads);
-        EXPECT_LE(error, test.tolerance) << config.canonical() << " with " << threads << " threads";
+        points.push_back({config, threads});
       }
     }
+  }
+  const std::vector<double> errors = kernel_errors(builder, test, device, points);
+  for (size_t i = 0; i < points.size(); ++i) {
+    EXPECT_LE(errors[i], test.tolerance) << points[i].config.canonical() << " with " << points[i].threads << " threads";
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Workloads, Conformance, testing::ValuesIn(all_cases()),
-                         [](const testing::TestParamInfo<WorkloadCase>& info) { return info.param.name; });
+                         [](const auto& instance) { return instance.param.name; });
 
 /// The tuned templates must take what they are made for: a template that quietly refuses leaves it to the generic one.
 TEST(Implementations, TunedTemplatesTakeTheirFamilies) {
@@ -54,7 +57,9 @@ TEST(Implementations, TunedTemplatesTakeTheirFamilies) {
     }
     return std::string("no case");
   };
-  EXPECT_EQ(first(convolution_cases(), "batch_of_three"), "conv2d_direct_cpu");
+  EXPECT_EQ(first(convolution_cases(), "winograd_batch_gaps"), "conv2d_winograd_cpu");
+  EXPECT_EQ(first(convolution_cases(), "batch_of_three"), "conv2d_winograd_cpu");
+  EXPECT_EQ(first(convolution_cases(), "pointwise_stride_2"), "conv2d_direct_cpu");
   EXPECT_EQ(first(convolution_cases(), "stem_of_a_dense_image"), "conv2d_direct_cpu");
   EXPECT_EQ(first(convolution_cases(), "grouped"), "generic_cpu");
   EXPECT_EQ(first(depthwise_cases(), "depthwise_batch"), "conv2d_depthwise_cpu");
@@ -64,6 +69,20 @@ TEST(Implementations, TunedTemplatesTakeTheirFamilies) {
   EXPECT_EQ(first(pool_cases(), "mean_of_planes_flat"), "pool_cpu");
   EXPECT_EQ(first(pointwise_cases(), "squeeze_excite"), "pointwise_cpu");
   EXPECT_EQ(first(other_cases(), "transpose"), "generic_cpu");
+}
+
+/// F4 and F6 have a larger error class than direct summation.
+TEST(Implementations, StrictAccuracyLeavesWinogradF2) {
+  for (const WorkloadCase& c : convolution_cases()) {
+    if (c.name != "winograd_deep") continue;
+    const TuningContext strict{.accuracy = Accuracy::strict};
+    const SearchSpace space = search_spaces(implementations(), c.workload, test_device(), strict)[0];
+    EXPECT_EQ(space.implementation, "conv2d_winograd_cpu");
+    EXPECT_EQ(space.default_config.at("m"), 2);
+    Config f4 = space.default_config;
+    f4.values["m"] = 4;
+    EXPECT_EQ(space.violation(f4), "m=4 is out of its domain");
+  }
 }
 
 }  // namespace

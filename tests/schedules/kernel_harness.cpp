@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -51,48 +50,22 @@ Halide::Target target_of(const DeviceInfo& device) {
   return Halide::Target(device.halide_target + "-no_runtime-user_context-no_asserts-no_bounds_query");
 }
 
-void run_tool(const std::string& command) {
-  CHECK(std::system(command.c_str()) == 0);
-}
-
 class LoadedKernel {
  public:
-  LoadedKernel(const Workload& workload, const Implementation& implementation, const Config& config,
-               const DeviceInfo& device) {
-    static int count = 0;
-    const std::filesystem::path folder = std::filesystem::temp_directory_path();
-    const std::string stem =
-        (folder / ("hone_kernel_" + std::to_string(getpid()) + "_" + std::to_string(count++))).string();
-    try {
-      KernelPipeline kernel = implementation.build(workload, config, device);
-      Halide::Module module = kernel.pipeline.compile_to_module(kernel.arguments, "kernel", target_of(device),
-                                                                Halide::LinkageType::ExternalPlusMetadata);
-      module.compile({{Halide::OutputFileType::object, stem + ".o"}});
-    } catch (const Halide::Error& error) {
-      throw Error("cannot compile " + config.canonical(), error.what(), "see the schedule");
-    }
-    run_tool(
-        "objcopy --redefine-sym halide_malloc=hone_malloc --redefine-sym halide_free=hone_free "
-        "--redefine-sym halide_do_par_for=hone_do_par_for " +
-        stem + ".o");
-    run_tool("ld -shared -o " + stem + ".so " + stem + ".o");
-    library_ = dlopen((stem + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
-    std::filesystem::remove(stem + ".o");
-    std::filesystem::remove(stem + ".so");
-    if (library_ == nullptr) throw Error("cannot load " + config.canonical(), dlerror(), "see the schedule");
-    entry_ = reinterpret_cast<int (*)(void**)>(dlsym(library_, "kernel_argv"));
+  LoadedKernel(const std::filesystem::path& library, const std::string& symbol)
+      : library_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (library_ == nullptr) throw Error("cannot load " + library.string(), dlerror(), "see the schedule");
+    entry_ = reinterpret_cast<int (*)(void**)>(dlsym(library_, (symbol + "_argv").c_str()));
     CHECK(entry_ != nullptr);
   }
-  ~LoadedKernel() {
-    if (library_ != nullptr) dlclose(library_);
-  }
+  ~LoadedKernel() { dlclose(library_); }
   LoadedKernel(const LoadedKernel&) = delete;
   LoadedKernel& operator=(const LoadedKernel&) = delete;
 
   int (*entry() const)(void**) { return entry_; }
 
  private:
-  void* library_ = nullptr;
+  void* library_;
   int (*entry_)(void**) = nullptr;
 };
 
@@ -116,26 +89,29 @@ KernelCase::KernelCase(Workload w) : workload(std::move(w)) {
   tolerance = hone::tolerance(workload);
 }
 
-double kernel_error(const KernelCase& test, const Implementation& implementation, const Config& config,
-                    const DeviceInfo& device, int threads) {
+Builder& kernel_builder() {
+  static const std::unique_ptr<Builder> builder =
+      start_halide_builder({.helper = HONE_COMPILE_PROGRAM, .workers = 2, .table = &implementations()});
+  return *builder;
+}
+
+namespace {
+
+double run_kernel(const KernelCase& test, const KernelPoint& point, std::span<const PackedConstant> packed,
+                  const LoadedKernel& kernel) {
   const Workload& workload = test.workload;
-  const LoadedKernel kernel(workload, implementation, config, device);
-  const size_t inputs = static_cast<size_t>(workload.input_count());
   std::vector<std::unique_ptr<GuardedBuffer>> buffers;
-  for (size_t i = 0; i < inputs; ++i) {
+  for (size_t i = 0; i < static_cast<size_t>(workload.input_count()); ++i) {
     buffers.push_back(std::make_unique<GuardedBuffer>(to_physical(test.arguments[i], workload.arguments[i].strides)));
   }
-  const std::span<const Tensor> constants = std::span(test.arguments).subspan(inputs);
-  for (const PackedConstant& packed : implementation.pack(workload, config, constants)) {
-    buffers.push_back(std::make_unique<GuardedBuffer>(packed.bytes));
-  }
+  for (const PackedConstant& constant : packed) buffers.push_back(std::make_unique<GuardedBuffer>(constant.bytes));
   const size_t first_output = buffers.size();
   for (const WorkloadOutput& output : workload.outputs) {
     buffers.push_back(std::make_unique<GuardedBuffer>(poisoned_output(workload, output)));
   }
   std::vector<void*> hosts;
   for (const auto& buffer : buffers) hosts.push_back(buffer->host());
-  const std::unique_ptr<KernelEnvironment> environment = KernelEnvironment::create(threads);
+  const std::unique_ptr<KernelEnvironment> environment = KernelEnvironment::create(point.threads);
   CHECK(environment->call(kernel.entry(), hosts) == 0);
   double worst = 0;
   for (size_t i = 0; i < workload.outputs.size(); ++i) {
@@ -147,6 +123,35 @@ double kernel_error(const KernelCase& test, const Implementation& implementation
     worst = std::max(worst, relative_error(result, test.expected[i]));
   }
   return worst;
+}
+
+}  // namespace
+
+std::vector<double> kernel_errors(Builder& builder, const KernelCase& test, const DeviceInfo& device,
+                                  std::span<const KernelPoint> points) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("hone_kernels_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  std::vector<BuildRequest> requests;
+  for (const KernelPoint& point : points) {
+    const std::string stem = (folder / std::to_string(requests.size())).string();
+    requests.push_back({test.workload, point.config, device, stem + ".o", stem + ".so", 60});
+  }
+  const std::vector<BuildOutcome> outcomes = builder.build(requests);
+  std::vector<double> errors;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const Config& config = points[i].config;
+    if (outcomes[i].status != BuildStatus::ok) {
+      throw Error("cannot build " + config.canonical(), outcomes[i].message, "see the schedule");
+    }
+    const size_t inputs = static_cast<size_t>(test.workload.input_count());
+    const std::vector<PackedConstant> packed =
+        builder.pack(test.workload, config, std::span(test.arguments).subspan(inputs));
+    const LoadedKernel kernel(requests[i].shared, kernel_symbol(test.workload, config, device));
+    errors.push_back(run_kernel(test, points[i], packed, kernel));
+  }
+  std::filesystem::remove_all(folder);
+  return errors;
 }
 
 std::string lowered_text(const Workload& workload, const Implementation& implementation, const Config& config,

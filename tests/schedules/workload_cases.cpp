@@ -80,6 +80,12 @@ std::vector<WorkloadCase> convolution_cases() {
       {"gaps_between_pixels",
        conv({.ci = 8, .h = 7, .w = 9, .co = 11, .in = channels_last_gaps, .out = channels_last_gaps})},
       {"row_shorter_than_a_tile", conv({.ci = 8, .h = 9, .w = 2, .co = 24})},
+      {"winograd_ragged", conv({.ci = 16, .h = 11, .w = 13, .co = 24}, Epilogue::residual)},
+      {"winograd_deep", conv({.ci = 96, .h = 12, .w = 12, .co = 16}, Epilogue::relu)},
+      {"winograd_batch_gaps",
+       conv({.batch = 2, .ci = 8, .h = 9, .w = 7, .co = 8, .in = channels_last_gaps, .out = channels_last_gaps},
+            Epilogue::broadcast_chain)},
+      {"winograd_asymmetric", conv({.ci = 8, .h = 8, .w = 9, .co = 48, .pads = {0, 2, 1, 0}}, Epilogue::none, false)},
       {"grouped", conv({.ci = 6, .h = 5, .w = 5, .co = 4, .group = 2}, Epilogue::relu)},
   };
 }
