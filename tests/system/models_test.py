@@ -84,7 +84,8 @@ def classify_photos(hone, bundle, session, samples, findings):
 
 
 def main():
-    build_dir, models, samples, name = sys.argv[1:5]
+    build_dir, models, samples = map(os.path.abspath, sys.argv[1:4])
+    name = sys.argv[4]
     device = sys.argv[5] if len(sys.argv) > 5 else "host"
     model = os.path.join(models, name + ".onnx")
     findings, session = Findings(), reference_session(model)
