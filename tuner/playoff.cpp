@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kFinalists = 3;  // beside the default
 constexpr int kRounds = 20;       // paired samples: enough for a 99 % interval of a few per cent
+constexpr int kRoundsAlone = 5;   // nothing to compare: only a fresh figure is wanted
 
 const Contender* find(const std::vector<Contender>& contenders, const Config& config) {
   for (const Contender& contender : contenders) {
@@ -62,30 +63,40 @@ std::vector<PlayoffTrial> Playoff::race(TaskState& state) {
   std::vector<Contender> line = line_up(state);
   if (!ensure_built(state, line)) return {};
   std::vector<PlayoffTrial> raced;
-  for (Trial& trial : candidates_.run(state, line, {kRounds, 0})) raced.push_back({std::move(trial), 0});
+  for (Trial& trial : candidates_.run(state, line, {line.size() > 1 ? kRounds : kRoundsAlone, 0}))
+    raced.push_back({std::move(trial), 0});
   return raced;
 }
 
 void Playoff::decide(const TaskState& state, TaskResult& result) {
   const PlayoffTrial* standard = nullptr;
-  const PlayoffTrial* best = nullptr;
+  const PlayoffTrial* challenger = nullptr;
   for (const PlayoffTrial& raced : trials_) {
     if (raced.trial.status != TrialStatus::ok) continue;
-    if (raced.trial.config == state.default_config) standard = &raced;
-    if (best == nullptr || raced.trial.measurement->median_ns() < best->trial.measurement->median_ns()) best = &raced;
+    if (raced.trial.config == state.default_config) {
+      standard = &raced;
+    } else if (challenger == nullptr ||
+               raced.trial.measurement->median_ns() < challenger->trial.measurement->median_ns()) {
+      challenger = &raced;
+    }
+  }
+  const PlayoffTrial* best = standard;
+  if (standard != nullptr) result.default_ns = standard->trial.measurement->best_ns();
+  if (standard == nullptr) {
+    best = challenger;  // the default did not build or run right: anything that does is a gain
+    result.decision = "gain";
+  } else if (challenger == nullptr) {
+    result.decision = "no gain";
+  } else {
+    result.verdict =
+        compare_paired(challenger->trial.measurement->ranking_ns(), standard->trial.measurement->ranking_ns());
+    result.decision = result.verdict.a_faster() ? "gain" : result.verdict.ratio > 1 ? "ambiguous" : "no gain";
+    if (result.verdict.a_faster()) best = challenger;
   }
   if (best == nullptr) {
+    result.decision = "not measured";
     trials_.clear();
     return;
-  }
-  if (standard != nullptr) {
-    result.default_ns = standard->trial.measurement->best_ns();
-    result.verdict = compare_paired(best->trial.measurement->ranking_ns(), standard->trial.measurement->ranking_ns());
-    const bool gain = best != standard && result.verdict.a_faster();
-    result.decision = gain ? "gain" : best != standard && result.verdict.ratio > 1 ? "ambiguous" : "no gain";
-    if (!gain) best = standard;
-  } else {
-    result.decision = "gain";  // the default did not build or run right: anything that does is one
   }
   result.best = best->trial.config;
   result.trial = best->row;
