@@ -99,7 +99,7 @@ std::filesystem::path external_path(const std::string& location, const std::file
                                     std::string_view attempted) {
   std::error_code failed;
   const auto root = std::filesystem::weakly_canonical(folder.empty() ? "." : folder, failed);
-  const auto path = std::filesystem::weakly_canonical(root / location, failed);
+  auto path = std::filesystem::weakly_canonical(root / location, failed);
   const auto [root_end, unused] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
   if (failed || location.empty() || root_end != root.end()) {
     throw Error(attempted, fmt::format("external data {} is outside the model's folder", quote_name(location)),

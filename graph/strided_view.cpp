@@ -103,8 +103,8 @@ std::optional<StridedView> view_of_input(const Graph& graph, const GraphNode& no
 }
 
 Strides canonical_strides(const Shape& shape, const Strides& strides, bool prefer_channels_last) {
-  const Strides preferred = prefer_channels_last ? channels_last_strides(shape) : dense_strides(shape);
-  const Strides other = prefer_channels_last ? dense_strides(shape) : channels_last_strides(shape);
+  Strides preferred = prefer_channels_last ? channels_last_strides(shape) : dense_strides(shape);
+  Strides other = prefer_channels_last ? dense_strides(shape) : channels_last_strides(shape);
   if (same_but_for_ones(shape, strides, preferred)) return preferred;
   if (same_but_for_ones(shape, strides, other)) return other;
   Strides result = strides;
