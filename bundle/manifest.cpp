@@ -116,6 +116,8 @@ void write_manifest(const BundleManifest& manifest, const std::vector<std::strin
   json text = {{"format", kFormat},
                {"name", manifest.name},
                {"symbol", manifest.symbol},
+               {"plan", "share/" + manifest.name + ".hone"},
+               {"shared_object", "lib/lib" + manifest.symbol + ".so"},
                {"device", manifest.device},
                {"target", manifest.target},
                {"architecture", manifest.architecture},

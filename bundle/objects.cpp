@@ -36,6 +36,10 @@ void build_objects(const BundleRequest& request, const std::vector<PlannedKernel
   });
   for (size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i].status == BuildStatus::ok || outcomes[i].message == "cancelled") continue;
+    if (outcomes[i].message.find("No space left on device") != std::string::npos) {
+      throw Error("cannot write bundle " + request.directory.string(), "No space left on device",
+                  "choose a folder on a disk with free space");
+    }
     throw Error("cannot build the kernel of '" + kernels[i].workload->summary() + "' as " +
                     kernels[i].choice.config.canonical(),
                 outcomes[i].message, "build with --untuned, or report it with `hone inspect --json`");
