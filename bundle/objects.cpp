@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "bundle/objects.h"
 
+#include <cerrno>
+#include <cstring>
+
+#include "bundle/manifest.h"
 #include "bundle/text_file.h"
 #include "bundle/tool.h"
 #include "executor/error.h"
@@ -31,11 +35,18 @@ void build_objects(const BundleRequest& request, const std::vector<PlannedKernel
   }
   int done = 0;
   const auto outcomes = builder.build(builds, [&](size_t, const BuildOutcome& outcome) {
+    if (outcome.status != BuildStatus::ok) return false;
     if (progress) progress(++done, static_cast<int>(kernels.size()));
-    return outcome.status == BuildStatus::ok;
+    return true;
   });
   for (size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i].status == BuildStatus::ok || outcomes[i].message == "cancelled") continue;
+    // Whichever tool met it first: it says nothing about the kernel.
+    const std::string full = std::strerror(ENOSPC);
+    if (outcomes[i].message.find(full) != std::string::npos) {
+      throw Error("cannot write bundle " + request.directory.string(), full,
+                  "free some space or choose another folder");
+    }
     if (outcomes[i].message.find("No space left on device") != std::string::npos) {
       throw Error("cannot write bundle " + request.directory.string(), "No space left on device",
                   "choose a folder on a disk with free space");
@@ -60,8 +71,9 @@ void link_libraries(const BundleRequest& request, const std::string& symbol, con
   // Only the table stays visible: two bundles that share a kernel can be linked into one program.
   run_tool({prefix + "objcopy", "--keep-global-symbol=" + symbol, "-R", ".comment", "all.o", symbol + ".o"}, work);
   run_tool({prefix + "ar", "rcsD", lib + "/lib" + symbol + ".a", symbol + ".o"}, work);
+  const std::filesystem::path shared = shared_object_file(symbol);
   run_tool({prefix + "ld", "-shared", "-z", "now", "-z", "text", "--version-script=exports.map", "-soname",
-            "lib" + symbol + ".so", "-o", lib + "/lib" + symbol + ".so", symbol + ".o"},
+            shared.filename(), "-o", std::filesystem::absolute(directory / shared), symbol + ".o"},
            work);
 }
 

@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 
@@ -16,7 +17,7 @@ from hone_program import Findings, Hone
 
 KILLS = 10
 BUDGET_SECONDS = 40
-LONGEST_RUN_SECONDS = 3.0
+LONGEST_START_SECONDS, LONGEST_SEARCH_SECONDS = 2.0, 7.0
 ROWS = "SELECT id, hash, job, sequence, workload, context, environment, purpose, config, status, build_seconds, run_seconds, cpu_ns FROM trial ORDER BY id"
 
 
@@ -60,13 +61,17 @@ def wait_until_alone(scratch, seconds=10):
     return left
 
 
-def kill_once(hone, command, database, moment, findings, label):
-    process = hone.start(*command, stdout=sys.stderr, stderr=sys.stderr)
+def kill_once(hone, command, database, moment, searching, findings, label):
+    """Kills `moment` seconds after the start, or (`searching`) after the search began."""
+    process = hone.start(*command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if searching:
+        findings.expect(any(line.startswith("tuning ") for line in process.stderr), f"{label}: the search did not begin")
     time.sleep(moment)
     committed = trial_rows(database)
     ended_by_itself = process.poll() is not None
     process.send_signal(signal.SIGKILL)
     process.wait()
+    process.stderr.close()
     findings.expect(not (left := wait_until_alone(hone.scratch)), f"{label}: processes left over: {left}")
     after = trial_rows(database)
     changed = [row for row in committed if after.get(row) != committed[row]]
@@ -76,6 +81,7 @@ def kill_once(hone, command, database, moment, findings, label):
         # Killed before its first transaction: an empty file, which the next run makes a database of.
         findings.expect(result.returncode == 0 or not after, f"{label}: hone db check: {result.stdout}{result.stderr}")
     print(f"{label}: {len(committed)} trials before, {len(after)} after{', had ended by itself' if ended_by_itself else ''}", flush=True)
+    return len(committed)
 
 
 def judge_end(hone, database, findings, seen):
@@ -101,11 +107,13 @@ def main():
     with Hone(sys.argv[1]) as hone:
         model, database = small_models.save(small_models.classifier(), hone.path("small.onnx")), hone.path("kill.sqlite")
         command = ("tune", model, "--device", "host", "--db", database, "--time", f"{BUDGET_SECONDS}s", "--seed", "1")
+        committed = 0
         for index in range(KILLS):
-            # A third dies while it starts up (helpers, schema, roofs), the others while they search.
-            longest = 0.6 if index % 3 == 0 else LONGEST_RUN_SECONDS
-            moment = moments.uniform(0.02, longest)
-            kill_once(hone, command, database, moment, findings, f"kill {index + 1} after {moment:.2f} s")
+            searching = index % 3 != 0  # a third dies while it starts up (helpers, schema, roofs)
+            moment = moments.uniform(0.02, LONGEST_SEARCH_SECONDS if searching else LONGEST_START_SECONDS)
+            label = f"kill {index + 1}, {moment:.2f} s after {'the search began' if searching else 'the start'}"
+            committed = max(committed, kill_once(hone, command, database, moment, searching, findings, label))
+        findings.expect(committed > 0, "no trial was committed before any kill")
         seen = trial_rows(database)
         hone.ok(*command, timeout=180)
         findings.expect(not (left := wait_until_alone(hone.scratch)), f"after the last run: processes left over: {left}")

@@ -7,6 +7,7 @@
 The lines are approved text: after a change read the difference as a user would.
 """
 import difflib
+import glob
 import os
 import re
 import shutil
@@ -18,6 +19,8 @@ import numpy as np
 import small_models
 from hone_program import Findings, Hone
 
+# Not the message: progress before the failure, and what the sanitizer says of Halide's own stacks in preset dev.
+PROGRESS = re.compile(r"kernel \d+ of \d+$|tuning .*workloads on|WARNING: ASan doesn't fully support|note: ")
 MOUNTED_TITLES = ("full disk", "read-only folder", "database in a read-only folder")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "messages.golden")
 
@@ -30,7 +33,7 @@ class Cases:
 
     def run(self, title, *arguments, code=1):
         result = self.hone.call(*arguments)
-        lines = [line for line in result.stderr.splitlines() if not line.startswith("WARNING: ASan doesn't fully support")]
+        lines = [line for line in result.stderr.splitlines() if not PROGRESS.match(line)]
         self.findings.expect(result.returncode == code, f"{title}: exit code {result.returncode}, expected {code}")
         self.findings.expect(len(lines) == 1, f"{title}: {len(lines)} lines on stderr:\n{result.stderr[:2000]}")
         self.findings.expect(not result.stdout.strip(), f"{title}: stdout is not empty: {result.stdout[:500]}")
@@ -69,7 +72,7 @@ def usage_cases(cases):
     small = cases.hone.path("small.onnx")
     cases.run("unknown command", "biuld", code=2)
     cases.run("unknown option", "tune", small, "--trails", "3", code=2)
-    cases.run("unknown device", "tune", small, "--device", "x86-zen", "--dry-run", code=2)
+    cases.run("unknown device", "tune", small, "--device", "x86-zen", "--dry-run")
     cases.run("unknown node", "tune", small, "--device", "host", "--only", "conv9", "--dry-run", code=2)
     cases.run("no model given", "tune", code=2)
     cases.run("malformed shape", "inspect", small, "--shape", "image=1x3", code=2)
@@ -115,8 +118,8 @@ def damaged_bundle_cases(cases, bundle, arguments):
         return copy
 
     def plan_file(folder):
-        (name,) = [name for name in os.listdir(folder) if name.endswith(".hone")]
-        return os.path.join(folder, name)
+        (name,) = glob.glob(os.path.join(folder, "share", "*.hone"))
+        return name
 
     def flip(folder):
         with open(plan_file(folder), "r+b") as file:
