@@ -90,8 +90,8 @@ BundleManifest parse(const json& text, const fs::path& directory) {
   memory.at("arena_bytes").get_to(manifest.arena_bytes);
   memory.at("arena_lower_bound").get_to(manifest.arena_lower_bound);
   memory.at("scratch_bytes").get_to(manifest.scratch_bytes);
-  manifest.shared_object = directory / "lib" / ("lib" + manifest.symbol + ".so");
-  manifest.plan = directory / "share" / (manifest.name + ".hone");
+  manifest.shared_object = directory / shared_object_file(manifest.symbol);
+  manifest.plan = directory / plan_file(manifest.name);
   manifest.sample_directory = directory / "sample";
   return manifest;
 }
@@ -107,8 +107,17 @@ bool plain_relative(const std::string& name) {
 
 }  // namespace
 
+std::string plan_file(const std::string& name) {
+  return "share/" + name + ".hone";
+}
+
+std::string shared_object_file(const std::string& symbol) {
+  return "lib/" + symbol + ".so";
+}
+
 bool is_bundle(const fs::path& directory) {
-  return fs::is_regular_file(directory / kFile);
+  std::error_code error;
+  return fs::is_regular_file(directory / kFile, error);
 }
 
 void write_manifest(const BundleManifest& manifest, const std::vector<std::string>& cpu_flags,
@@ -116,8 +125,8 @@ void write_manifest(const BundleManifest& manifest, const std::vector<std::strin
   json text = {{"format", kFormat},
                {"name", manifest.name},
                {"symbol", manifest.symbol},
-               {"plan", "share/" + manifest.name + ".hone"},
-               {"shared_object", "lib/lib" + manifest.symbol + ".so"},
+               {"plan", plan_file(manifest.name)},
+               {"shared_object", shared_object_file(manifest.symbol)},
                {"device", manifest.device},
                {"target", manifest.target},
                {"architecture", manifest.architecture},

@@ -17,7 +17,8 @@ std::string function_table(const std::string& symbol, const std::vector<PlannedK
 void build_objects(const BundleRequest& request, const std::vector<PlannedKernel>& kernels, Builder& builder,
                    const std::filesystem::path& work, const BundleProgress& progress);
 
-/// Writes lib/lib<symbol>.a and lib/lib<symbol>.so below `directory` from the objects in `work`.
+/// Writes lib/lib<symbol>.a and lib/<symbol>.so below `directory` from the objects in `work`. The shared form has no
+/// "lib": it is loaded by dlopen, and -l<symbol> must find the archive.
 void link_libraries(const BundleRequest& request, const std::string& symbol, const std::vector<PlannedKernel>& kernels,
                     const std::filesystem::path& work, const std::filesystem::path& directory);
 

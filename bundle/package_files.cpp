@@ -71,7 +71,7 @@ extern const struct hone_kernel_table @SYMBOL@;
 )";
 
 constexpr const char* kCppHeader = R"(// SPDX-License-Identifier: MIT
-// Bundle @NAME@ for C++: auto model = hone::@NAME@::load("share/@NAME@.hone");
+// Bundle @NAME@ for C++: auto model = hone::load_@NAME@("share/@NAME@.hone");
 #pragma once
 
 #include <memory>
@@ -80,11 +80,11 @@ constexpr const char* kCppHeader = R"(// SPDX-License-Identifier: MIT
 #include "executor/executor.h"
 #include "@SYMBOL@.h"
 
-namespace hone::@NAME@ {
+namespace hone {
 
-inline std::shared_ptr<const Model> load(const std::string& plan_file) { return Model::load(@SYMBOL@, plan_file); }
+inline std::shared_ptr<const Model> load_@NAME@(const std::string& plan_file) { return Model::load(@SYMBOL@, plan_file); }
 
-}  // namespace hone::@NAME@
+}  // namespace hone
 )";
 
 constexpr const char* kCMakeConfig =
@@ -125,7 +125,7 @@ Libs: -L${libdir} -l@SYMBOL@ -lhone_executor -lstdc++ -lm -pthread
 
 constexpr const char* kMain = R"(// SPDX-License-Identifier: MIT
 // Runs bundle @NAME@ on its sample, compares with the expected output and times it. Written by hone build as a start for
-// an app of your own. Arguments: [bundle directory, default .] [threads, default 1]
+// an app of your own. Arguments: [bundle directory, default .] [threads, default 1]. Exit code 1 if an output is wrong.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -174,12 +174,15 @@ int main(int argc, char** argv) {
   }
   check(hone_run(context));
 
+  bool right = true;
   for (int i = 0; i < hone_model_output_count(model); ++i) {
     hone_tensor_info info;
     check(hone_model_output(model, i, &info));
     const std::vector<char> expected = read_npy_data(directory + "/sample/outputs/" + kOutputFiles[i]);
     if (info.dtype != 1) {  // not f32: compared byte by byte
-      std::printf("%s: %s\n", info.name, std::memcmp(expected.data(), hone_output(context, i), info.bytes) == 0 ? "equal" : "differs");
+      const bool equal = std::memcmp(expected.data(), hone_output(context, i), info.bytes) == 0;
+      std::printf("%s: %s\n", info.name, equal ? "equal" : "differs");
+      right = right && equal;
       continue;
     }
     const auto* actual = static_cast<const float*>(hone_output(context, i));
@@ -187,10 +190,13 @@ int main(int argc, char** argv) {
     for (size_t k = 0; k < info.bytes / sizeof(float); ++k) {
       float value = 0;
       std::memcpy(&value, expected.data() + k * sizeof(float), sizeof value);
-      difference = std::fmax(difference, std::fabs(actual[k] - value));
+      const double error = std::fabs(actual[k] - value);
+      difference = std::isnan(error) ? INFINITY : std::fmax(difference, error);
       largest = std::fmax(largest, std::fabs(value));
     }
-    std::printf("%s: relative error %.2e\n", info.name, largest > 0 ? difference / largest : difference);
+    const double relative = largest > 0 ? difference / largest : difference;
+    std::printf("%s: relative error %.2e\n", info.name, relative);
+    right = right && relative <= 1e-4;
   }
 
   double best_ms = 1e30;
@@ -202,7 +208,7 @@ int main(int argc, char** argv) {
   std::printf("fastest of 20 runs on %d thread%s: %.3f ms\n", threads, threads == 1 ? "" : "s", best_ms);
   hone_context_free(context);
   hone_model_free(model);
-  return 0;
+  return right ? 0 : 1;
 }
 )";
 
@@ -225,7 +231,7 @@ void copy_into(const fs::path& from, const fs::path& to) {
 
 std::string compile_command(const BundleManifest& manifest, const std::string& compiler) {
   return compiler + " -std=c++20 -O2 -Iinclude main.cpp -Llib -l" + manifest.symbol +
-         " -lhone_executor -lm -pthread -o " + manifest.name;
+         " -lhone_executor -lm -pthread -o " + manifest.name + "_main";
 }
 
 void write_package_files(const BundleRequest& request, const BundleManifest& manifest, const fs::path& directory) {

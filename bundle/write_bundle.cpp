@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
+// The order of things: plan, kernels, libraries, packages, sample, hashes, manifest, and the rename that makes it a
+// bundle.
 #include <set>
+#include <string_view>
 
 #include "bundle/manifest.h"
 #include "bundle/npy.h"
@@ -8,6 +11,7 @@
 #include "bundle/plan_builder.h"
 #include "bundle/sample.h"
 #include "bundle/sha256.h"
+#include "bundle/staging_directory.h"
 #include "bundle/text_file.h"
 #include "executor/error.h"
 #include "executor/plan_writer.h"
@@ -17,42 +21,6 @@ namespace fs = std::filesystem;
 
 namespace hone {
 namespace {
-
-/// A sibling of the bundle that becomes it in one rename, or vanishes.
-class StagingDirectory {
- public:
-  explicit StagingDirectory(const fs::path& target) : target_(target.lexically_normal()) {
-    if (target_.filename().empty()) target_ = target_.parent_path();
-    const std::string attempted = "cannot write bundle " + target_.string();
-    if (fs::exists(target_) && !is_bundle(target_) && !(fs::is_directory(target_) && fs::is_empty(target_))) {
-      throw Error(attempted, "it exists and is not a bundle", "choose another -o, or remove it yourself");
-    }
-    path_ = target_;
-    path_ += ".partial";
-    std::error_code error;
-    fs::remove_all(path_, error);
-    if (!error) fs::create_directories(path_, error);
-    if (error) throw Error(attempted, error.message(), "choose a folder on a writable disk with free space");
-  }
-  ~StagingDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  StagingDirectory(const StagingDirectory&) = delete;
-  StagingDirectory& operator=(const StagingDirectory&) = delete;
-
-  const fs::path& path() const { return path_; }
-  void commit() {
-    std::error_code error;
-    fs::remove_all(target_, error);
-    if (!error) fs::rename(path_, target_, error);
-    if (error) throw Error("cannot write bundle " + target_.string(), error.message(), "choose another -o");
-    path_.clear();
-  }
-
- private:
-  fs::path target_, path_;
-};
 
 BundleManifest::Kernel describe_step(const BundleRequest& request, const BuiltPlan& built, size_t index) {
   const PlanStep& step = built.plan.steps[index];
@@ -124,8 +92,13 @@ std::map<std::string, std::string> hash_files(const fs::path& directory) {
   return hashes;
 }
 
-std::string compiler_of(const DeviceInfo& device) {
-  return device.binutils_prefix.empty() ? "g++" : device.binutils_prefix + "g++";
+/// As a shell reads it: quoted if it is more than a plain path.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 int count_nodes(const BuiltPlan& built) {
@@ -136,17 +109,15 @@ int count_nodes(const BuiltPlan& built) {
 
 }  // namespace
 
-BundleSummary write_bundle(const BundleRequest& request, Builder& builder, const BundleProgress& progress) {
+BundleSummary write_bundle(const BundleRequest& request, Builder& builder, const BundleProgress& progress) try {
   StagingDirectory staging(request.directory);
-  const fs::path& directory = staging.path();
-  const fs::path work = directory / "work";
-  for (const char* folder : {"lib", "share", "include", "work"}) fs::create_directories(directory / folder);
+  const fs::path directory = staging.bundle();
+  for (const char* folder : {"lib", "share", "include"}) fs::create_directories(directory / folder);
   const BuiltPlan built = build_plan(request, builder);
   BundleManifest manifest = describe(request, built);
-  build_objects(request, built.kernels, builder, work, progress);
-  link_libraries(request, manifest.symbol, built.kernels, work, directory);
-  fs::remove_all(work);
-  write_bytes(directory / "share" / (request.name + ".hone"), encode_plan(built.plan), built.weights);
+  build_objects(request, built.kernels, builder, staging.work(), progress);
+  link_libraries(request, manifest.symbol, built.kernels, staging.work(), directory);
+  write_bytes(directory / plan_file(request.name), encode_plan(built.plan), built.weights);
   write_package_files(request, manifest, directory);
   write_sample(request, manifest, directory / "sample");
   manifest.sha256 = hash_files(directory);
@@ -154,8 +125,8 @@ BundleSummary write_bundle(const BundleRequest& request, Builder& builder, const
   staging.commit();
   BundleSummary summary;
   summary.directory = request.directory;
-  summary.shared_object = request.directory / "lib" / ("lib" + manifest.symbol + ".so");
-  summary.plan = request.directory / "share" / (request.name + ".hone");
+  summary.shared_object = request.directory / shared_object_file(manifest.symbol);
+  summary.plan = request.directory / plan_file(request.name);
   summary.symbol = manifest.symbol;
   summary.kernels = static_cast<int>(request.groups.size());
   summary.unique_kernels = static_cast<int>(built.kernels.size());
@@ -163,9 +134,13 @@ BundleSummary write_bundle(const BundleRequest& request, Builder& builder, const
   summary.weight_bytes = manifest.weight_bytes;
   summary.arena_bytes = manifest.arena_bytes;
   summary.arena_lower_bound = manifest.arena_lower_bound;
-  summary.compile_command =
-      "cd " + request.directory.string() + " && " + compile_command(manifest, compiler_of(request.device));
+  summary.scratch_bytes = manifest.scratch_bytes;
+  summary.compile_command = "cd " + shell_word(request.directory.string()) + " && " +
+                            compile_command(manifest, request.device.binutils_prefix + "g++");
   return summary;
+} catch (const fs::filesystem_error& error) {
+  throw Error("cannot write bundle " + request.directory.string(), error.code().message(),
+              "choose a folder on a writable disk with free space");
 }
 
 }  // namespace hone

@@ -67,11 +67,24 @@ void drain(Build& build) {
   }
 }
 
+bool calls_hooks(const std::string& object) {
+  for (const std::string& name : undefined_symbols(object)) {
+    for (const RenamedSymbol& symbol : kRenamedSymbols) {
+      if (name == symbol.halide) return true;
+    }
+  }
+  return false;
+}
+
 // Runs in the child: Halide's names become hone's, so that an app may have a Halide runtime of its own.
 void compile_stage(const ImplementationTable& table, const Build& build) {
   const CompileCommand& command = build.command;
   compile_kernel(table, Workload::parse(command.workload), Config::parse(command.config), command.device,
                  build.raw_object());
+  if (!calls_hooks(build.raw_object())) {  // most kernels: a process saved
+    std::filesystem::rename(build.raw_object(), command.object);
+    return;
+  }
   std::vector<std::string> objcopy = {command.device.binutils_prefix + "objcopy"};
   for (const RenamedSymbol& symbol : kRenamedSymbols) {
     objcopy.push_back(std::string("--redefine-sym=") + symbol.halide + "=" + symbol.hone);

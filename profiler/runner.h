@@ -51,7 +51,7 @@ struct RunOutcome {
 };
 
 struct ModelCandidate {
-  std::filesystem::path shared_object;  // libhone_NAME.so, local path on the runner's machine
+  std::filesystem::path shared_object;  // hone_NAME.so, local path on the runner's machine
   std::filesystem::path plan;           // NAME.hone
   std::string symbol;                   // hone_NAME
 };
