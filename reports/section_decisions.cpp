@@ -17,8 +17,8 @@ struct VerdictWords {
   std::string_view verdict, css_class, meaning;
 };
 constexpr std::array<VerdictWords, 4> kVerdicts = {{
-    {"gain", "good", "the winner is faster than the default with 99 % confidence"},
-    {"ambiguous", "warn", "the winner looked faster, but not with confidence: the default is kept"},
+    {"gain", "good", "the contender is faster than the default with 99 % confidence"},
+    {"ambiguous", "warn", "a contender looked faster, but not with confidence: the default is kept"},
     {"no gain", "", "the default is kept"},
     {"not measured", "", "no play-off took place"},
 }};
@@ -41,6 +41,15 @@ std::string workload_cell(const ReportInput& input, const Decision& decision) {
   if (summary == input.workload_summaries.end()) return fmt::format("<code>{}</code>", escape(id));
   return span_with_title(summary->second, 90) +
          fmt::format("<span class=\"detail\"><code>{}</code></span>", escape(id));
+}
+
+/// Time of the default over that of the best other candidate. Exactly 1 with no width is what a play-off leaves when
+/// the default itself came first: nothing was compared, so there is no interval to show.
+std::string ratio_cell(const Decision& decision) {
+  if (decision.ratio == 1 && decision.ratio_low == 1 && decision.ratio_high == 1) {
+    return "<span class=\"detail\">the default was the fastest</span>";
+  }
+  return format_ratio(decision.ratio, decision.ratio_low, decision.ratio_high);
 }
 
 std::string counts(const std::vector<Decision>& decisions) {
@@ -68,14 +77,14 @@ std::string render_decisions(const ReportInput& input) {
   HtmlTable table({{"workload", "name"},
                    {"verdict", ""},
                    {"default", "number"},
-                   {"winner", "number"},
-                   {"default / winner", "number wrapped"},
+                   {"kept", "number"},
+                   {"default / contender", "number wrapped"},
                    {"trial", "number"},
                    {"context", ""},
                    {"decided", "number"}});
   for (const Decision& decision : decisions) {
     table.add_row({workload_cell(input, decision), tag(decision), format_time(decision.default_ns),
-                   format_time(decision.best_ns), format_ratio(decision.ratio, decision.ratio_low, decision.ratio_high),
+                   format_time(decision.best_ns), ratio_cell(decision),
                    decision.trial > 0 ? std::to_string(decision.trial) : std::string(kNotAvailable),
                    fmt::format("{}<span class=\"detail\">{}</span>", escape(decision.key.device),
                                escape(decision.key.context.canonical())),

@@ -167,6 +167,14 @@ TEST(Report, KernelsAreSortedByShareAndUnaccountedTimeIsARow) {
   EXPECT_NE(html.find("(unaccounted)"), std::string::npos);
 }
 
+TEST(Report, NoIntervalWhereTheDefaultHadNoContender) {
+  ReportInput input;
+  add_decision(input, 'd', "no gain", 1, 1, 1);
+  const std::string html = render_decisions(input);
+  EXPECT_NE(html.find("the default was the fastest"), std::string::npos);
+  EXPECT_EQ(html.find("1.000"), std::string::npos) << html;
+}
+
 TEST(Html, EscapeAndTruncate) {
   EXPECT_EQ(escape("a<b>&\"'\n"), "a&lt;b&gt;&amp;&quot;&#39;\n");
   EXPECT_EQ(escape("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"), "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
