@@ -36,12 +36,22 @@ step "Check it against the expected output" verify "$hone" verify "$tuned"
 step "Run it on a photograph (a cup of coffee)" run "$hone" run "$tuned" --input "input=$photo" --output "$out/outputs"
 sed 's/^/           /' "$HONE_LOGS/run.log"
 step "Profile it, kernel by kernel" profile "$hone" profile "$tuned" --csv "$out/profile.csv"
+step "Time both bundles, interleaved" bench "$hone" bench "$untuned" "$tuned" --benchmark_out="$out/bench.json"
 step "Write the report: both bundles, interleaved" report "$hone" report --db "$database" --bundle "$tuned" --baseline "$untuned" -o "$out/report.html"
+
+# The whole model, from one interleaved run: the fastest of its samples, since other load only ever adds.
+model_line() {
+  .venv/bin/python - "$out/bench.json" <<'PYTHON'
+import json, sys
+untuned, tuned = (row["min_ms"] for row in json.load(open(sys.argv[1], encoding="utf-8"))["benchmarks"])
+print(f"model      untuned {untuned:.2f} ms, tuned {tuned:.2f} ms: {untuned / tuned:.2f}x (one thread, fastest of 30 interleaved runs each)")
+PYTHON
+}
 
 cat <<SUMMARY
 
 $(grep -E '^(trials|kernels|gain) ' "$HONE_LOGS/tune.log")
-$(cat "$HONE_LOGS/report.log")
+$(model_line)
 
 report      $out/report.html
 bundle      $tuned (link it: docs/how-to/link-a-bundle.md)
@@ -50,7 +60,7 @@ profile     $out/profile.csv
 logs        build/logs/
 
 Next:
-  $hone profile $tuned                     where its time goes
-  $hone tune $model --device host --db $database --time 10m      search longer
-  $hone tune your_model.onnx --device host   a model of your own (docs/tutorial.md)
+  $hone profile $tuned     # where its time goes
+  $hone tune $model --device host --db $database --more 10m     # search longer, then build again
+  $hone tune my.onnx --device host     # a model of your own: docs/tutorial.md
 SUMMARY
