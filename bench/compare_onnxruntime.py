@@ -59,7 +59,7 @@ class HoneVariant:
         self.library.hone_output.restype = ctypes.c_void_p
         table = ctypes.c_byte.in_dll(self.library, symbol)
         model, self.context = ctypes.c_void_p(), ctypes.c_void_p()
-        plan = os.path.join(bundle, manifest["plan"])
+        plan = os.path.join(bundle, "share", manifest["name"] + ".hone")
         self.call("hone_model_load", ctypes.byref(table), plan.encode(), ctypes.byref(model))
         self.call("hone_context_create", model, ctypes.c_int(threads), ctypes.byref(self.context))
         self.kept = []
@@ -145,6 +145,8 @@ def compare(name, options, scratch):
     if options.tune:
         run_hone(options, "tune", model, *common, "--time", options.tune)
     variants = {"onnxruntime": OnnxRuntimeVariant(model, options.threads, inputs)}
+    if not os.path.exists(options.db):
+        sys.exit(f"compare_onnxruntime.py: there is no tuning database {options.db}; add --tune 5m, or name one with --db")
     for variant, extra in (("untuned", ["--untuned"]), ("tuned", [])):
         bundle = os.path.join(scratch, f"{name}_{variant}")
         run_hone(options, "build", model, *common, *extra, "-o", bundle)
