@@ -32,7 +32,8 @@ struct BundleRequest {
   DeviceInfo device;
   TuningContext context;
   std::filesystem::path
-      directory;  // created; replaced atomically if it holds a bundle, refused if it holds anything else
+      directory;          // created; replaced atomically if it holds a bundle, refused if it holds anything else
+  std::string model_key;  // JobKey::model, by which the database knows the model
   std::filesystem::path model_file;                  // for the manifest: name and hash
   std::filesystem::path executor_library;            // libhone_executor.a for the device's architecture, copied in
   std::filesystem::path include_directory;           // public headers, copied in
@@ -57,7 +58,7 @@ BundleSummary write_bundle(const BundleRequest& request, Builder& builder, const
 /// What `hone run`, `verify`, `bench`, `profile` and `report` read back. Throws Error: not a bundle, damaged, other
 /// version.
 struct BundleManifest {
-  std::string name, symbol, device, target, architecture, context, model_file, hone_version;
+  std::string name, symbol, device, target, architecture, context, model_file, model_key, hone_version;
   std::filesystem::path shared_object, plan, sample_directory;
   std::vector<PlanTensor> inputs, outputs;  // view indices into `tensors`
   std::vector<PlanView> tensors;

@@ -79,6 +79,7 @@ BundleManifest parse(const json& text, const fs::path& directory) {
   text.at("architecture").get_to(manifest.architecture);
   text.at("context").get_to(manifest.context);
   text.at("model_file").get_to(manifest.model_file);
+  text.at("model_key").get_to(manifest.model_key);
   text.at("hone_version").get_to(manifest.hone_version);
   read_tensors(text.at("inputs"), manifest, manifest.inputs);
   read_tensors(text.at("outputs"), manifest, manifest.outputs);
@@ -133,6 +134,7 @@ void write_manifest(const BundleManifest& manifest, const std::vector<std::strin
                {"cpu_flags", cpu_flags},
                {"context", manifest.context},
                {"model_file", manifest.model_file},
+               {"model_key", manifest.model_key},
                {"hone_version", manifest.hone_version},
                {"inputs", tensors_json(manifest, manifest.inputs)},
                {"outputs", tensors_json(manifest, manifest.outputs)},

@@ -54,6 +54,7 @@ BundleManifest describe(const BundleRequest& request, const BuiltPlan& built) {
   manifest.architecture = request.device.architecture;
   manifest.context = request.context.canonical();
   manifest.model_file = request.model_file.filename().string() + " sha256:" + file_sha256(request.model_file);
+  manifest.model_key = request.model_key;
   manifest.hone_version = request.hone_version;
   manifest.inputs = built.plan.inputs;
   manifest.outputs = built.plan.outputs;

@@ -9,6 +9,7 @@
 
 #include "bundle/bundle.h"
 #include "bundle/npy.h"
+#include "bundle/sha256.h"
 #include "bundle/text_file.h"
 #include "cli/installation.h"
 #include "cli/model_session.h"
@@ -127,6 +128,24 @@ void print_summary(const BundleSummary& summary, size_t tuned, const std::string
   std::printf("next       hone verify %s; hone profile %s\n", directory.c_str(), directory.c_str());
 }
 
+std::filesystem::path database_option(const Options& options, const Surroundings& surroundings) {
+  return options.has("db") ? std::filesystem::path(options.get<std::string>("db")) : surroundings.database;
+}
+
+/// The database learns of the bundle where it may be written to; a bundle is complete without.
+void note_artifact(const std::filesystem::path& file, const BundleRequest& request, ProgressLine& progress) {
+  try {
+    const auto database = TuningDatabase::open(file, TuningDatabase::Mode::read_write);
+    const std::vector<std::string> models = database->models();
+    if (std::find(models.begin(), models.end(), request.model_key) == models.end()) return;
+    database->add_artifact({"bundle", request.model_key, request.device.name, request.context.canonical(),
+                            std::filesystem::absolute(request.directory).string(),
+                            file_sha256(request.directory / "manifest.json"), ""});
+  } catch (const Error& error) {
+    progress.note(std::string("note: the bundle is not listed in the database: ") + error.what());
+  }
+}
+
 }  // namespace
 
 int run_build(const std::vector<std::string>& arguments, const Surroundings& surroundings) {
@@ -144,14 +163,14 @@ int run_build(const std::vector<std::string>& arguments, const Surroundings& sur
   request.model_file = model;
   ModelSession session = open_model(model, options, !options.has("debug"));
   const std::vector<TuningTask> tasks = make_tasks(session);
+  request.model_key = session.key;
   request.name = identifier(options.has("name") ? options.get<std::string>("name") : session.graph.name);
   request.sample_inputs = read_samples(session.graph, options.list("sample"));
   if (options.has("preprocess")) request.preprocessing = read_preprocessing(options.get<std::string>("preprocess"));
   const std::unique_ptr<Builder> builder = start_builder(surroundings, std::max(1, detect_host_cpu().cores));
   ProgressLine progress(surroundings.terminal);
   if (!options.has("untuned")) {
-    const std::filesystem::path file =
-        options.has("db") ? std::filesystem::path(options.get<std::string>("db")) : surroundings.database;
+    const std::filesystem::path file = database_option(options, surroundings);
     if (options.has("db") || std::filesystem::exists(file)) {
       request.choices = choose_kernels(*TuningDatabase::open(file, TuningDatabase::Mode::read_only), tasks,
                                        request.device, request.context);
@@ -168,6 +187,7 @@ int run_build(const std::vector<std::string>& arguments, const Surroundings& sur
   request.groups = std::move(session.groups);
   const BundleSummary summary = write_bundle(
       request, *builder, [&](int done, int all) { progress.update(fmt::format("kernel {} of {}", done, all)); });
+  if (tuned > 0) note_artifact(database_option(options, surroundings), request, progress);
   if (options.has("json")) {
     const nlohmann::json json = {{"directory", request.directory.string()},
                                  {"kernels", summary.kernels},

@@ -28,7 +28,26 @@ std::string utc_now() {
   return text;
 }
 
-void add_bundles(ReportInput& input, const Surroundings& surroundings, const Options& options) {
+/// Before and after of one interleaved run become rows of the model that was tuned; a report is complete without.
+void store_runs(const std::filesystem::path& file, const BundleSession& session, const ModelSummary& summary) {
+  if (!std::filesystem::exists(file)) return;
+  try {
+    const auto database = TuningDatabase::open(file, TuningDatabase::Mode::read_write);
+    const std::vector<std::string> models = database->models();
+    if (std::find(models.begin(), models.end(), session.manifest.model_key) == models.end()) return;
+    const int64_t environment = database->add_environment(describe_environment(session.transport, *session.runner));
+    const int64_t batch = database->row_counts()["model_run"] + 1;
+    for (const auto& [variant, measurement] : summary.variants) {
+      database->add_model_run({session.manifest.model_key, variant, session.manifest.device, session.manifest.context,
+                               environment, batch, measurement});
+    }
+  } catch (const Error& error) {
+    std::fprintf(stderr, "note: the runs are not stored: %s\n", error.what());
+  }
+}
+
+void add_bundles(ReportInput& input, const Surroundings& surroundings, const Options& options,
+                 const std::filesystem::path& database) {
   const BundleSession session = open_bundle(surroundings, options.get<std::string>("bundle"), "");
   const TuningContext context = TuningContext::parse(session.manifest.context);
   std::vector<const BundleManifest*> bundles = {&session.manifest};
@@ -49,6 +68,7 @@ void add_bundles(ReportInput& input, const Surroundings& surroundings, const Opt
   std::reverse(profile.variants.begin(), profile.variants.end());
   summary.variants = std::move(profile.variants);
   summary.unaccounted_ns = profile.unaccounted_ns;
+  if (options.has("baseline")) store_runs(database, session, summary);
   input.title = session.manifest.name + " on " + session.manifest.device;
   input.summaries.push_back(std::move(summary));
   input.kernels = std::move(profile.kernels);
@@ -63,7 +83,8 @@ ConvergenceCurve make_curve(const std::vector<TrialRow>& rows, const std::string
   double best = 0, seconds = 0;
   int64_t ordinal = 0;
   for (const TrialRow& row : rows) {
-    if (row.purpose != "search") continue;
+    // One environment a curve: times of two machines do not make one line.
+    if (row.purpose != "search" || row.environment != rows.back().environment) continue;
     ++ordinal;
     seconds += row.trial.build_seconds + row.trial.run_seconds;
     if (row.trial.status != TrialStatus::ok || !row.trial.measurement) continue;
@@ -132,7 +153,7 @@ int run_report(const std::vector<std::string>& arguments, const Surroundings& su
   input.command = surroundings.command_line;
   const std::filesystem::path file =
       options.has("db") ? std::filesystem::path(options.get<std::string>("db")) : surroundings.database;
-  if (options.has("bundle")) add_bundles(input, surroundings, options);
+  if (options.has("bundle")) add_bundles(input, surroundings, options, file);
   if (options.has("db") || std::filesystem::exists(file)) {
     add_database(input, *TuningDatabase::open(file, TuningDatabase::Mode::read_only), file.string());
   } else if (!options.has("bundle")) {

@@ -174,6 +174,16 @@ void store_roofs(TuningDatabase& database, Runner& runner, const Environment& en
   database.add_roofs(id, device.name, values);
 }
 
+void require_no_loss(const TuningResult& result) {
+  for (const TaskResult& task : result.tasks) {
+    if (!task.verdict.b_faster()) continue;
+    throw Error("the recheck failed",
+                fmt::format("the stored winner of '{}' is slower than its default ({:.3f} [{:.3f}, {:.3f}])",
+                            task.workload.summary(), task.verdict.ratio, task.verdict.low, task.verdict.high),
+                "the default was stored as the new decision; build again");
+  }
+}
+
 std::vector<ModelTask> model_rows(const std::vector<TuningTask>& tasks) {
   std::vector<ModelTask> rows;
   for (const TuningTask& task : tasks) rows.push_back({task.workload.id(), task.count, task.nodes});
@@ -195,6 +205,8 @@ int run_tune(const std::vector<std::string>& arguments, const Surroundings& surr
   if (options.has("more")) tuning.more_seconds = parse_duration(options.get<std::string>("more"), "--more");
   tuning.max_trials = options.get<int64_t>("trials");
   tuning.fresh = options.has("fresh");
+  tuning.recheck = options.has("recheck");
+  if (tuning.fresh && tuning.recheck) throw UsageError{"--recheck is about stored trials; leave out --fresh"};
   tuning.command = surroundings.command_line;
   tuning.stop = &stop_requested;
 
@@ -231,6 +243,7 @@ int run_tune(const std::vector<std::string>& arguments, const Surroundings& surr
       options.has("db") ? std::filesystem::path(options.get<std::string>("db")) : surroundings.database;
   const std::unique_ptr<TuningDatabase> database = TuningDatabase::open(file, TuningDatabase::Mode::read_write);
   ProgressLine progress(surroundings.terminal);
+  if (!database->note().empty()) progress.note("note: " + database->note());
   if (runner->evidence() != Evidence::timed) {
     progress.note("note: times under " + transport.name +
                   " are emulated; they are stored as such and never count as best");
@@ -251,6 +264,7 @@ int run_tune(const std::vector<std::string>& arguments, const Surroundings& surr
   } else {
     print_summary(result, file.string(), build_command(options, model));
   }
+  if (tuning.recheck) require_no_loss(result);
   const bool failed = result.trials_by_status.size() > 0 && result.trials_by_status.count("ok") == 0;
   if (failed)
     throw Error("tuning found no kernel that builds and runs right", "all trials of this run failed",

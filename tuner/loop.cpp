@@ -67,6 +67,7 @@ class TuningLoop {
   int64_t record(TaskState& state, const char* purpose, Trial trial);
   void report(const TaskState& state, const char* phase);
   void observe_stored(TaskState& state);
+  void keep_stored_winner(TaskState& state);
 
   const TuningOptions& options_;
   Builder& builder_;
@@ -92,6 +93,7 @@ void TuningLoop::prepare(const std::vector<TuningTask>& tasks, const JobKey& job
     state.key = {task.workload.id(), options_.device.name, options_.context};
     const auto spaces = builder_.spaces(task.workload, options_.device, options_.context);
     CHECK(!spaces.empty());
+    database_.add_space(state.key, spaces);
     state.default_config = spaces.front().default_config;
     state.strategy = strategy.make(spaces, job.seed);
     state.reference = make_reference_run(task.workload);
@@ -238,6 +240,15 @@ void TuningLoop::report(const TaskState& state, const char* phase) {
   progress_(now);
 }
 
+/// For a recheck: the default and the stored winner are the only contenders.
+void TuningLoop::keep_stored_winner(TaskState& state) {
+  const TuningRecord record = database_.best(state.key, environment_);
+  std::erase_if(state.contenders, [&](const Contender& contender) {
+    return contender.config != state.default_config &&
+           (record.match == Match::none || contender.config != record.config);
+  });
+}
+
 void TuningLoop::decide() {
   Playoff playoff(builder_, candidates_, options_);
   for (TaskState& state : states_) {
@@ -250,7 +261,8 @@ void TuningLoop::decide() {
     result.decision = "not measured";
     result.default_ns = state.default_ns;
     result.best_ns = state.best_ns;
-    if (!interrupted() && left() > 0 && !state.contenders.empty()) {
+    if (options_.recheck) keep_stored_winner(state);
+    if (!interrupted() && (left() > 0 || options_.recheck) && !state.contenders.empty()) {
       for (PlayoffTrial& raced : playoff.race(state)) {
         raced.row = record(state, "playoff", raced.trial);
         playoff.add(std::move(raced));
@@ -282,7 +294,7 @@ TuningResult tune(const std::vector<TuningTask>& tasks, const JobKey& job, const
   std::filesystem::create_directories(options.work_directory);
   TuningLoop loop(job, options, environment, builder, runner, database, progress);
   loop.prepare(tasks, job);
-  loop.search();
+  if (!options.recheck) loop.search();
   loop.decide();
   TuningResult result = loop.finish();
   std::error_code ignored;

@@ -30,6 +30,7 @@ struct TuningOptions {
   double more_seconds = 0;                  // > 0: the budget is what earlier runs spent plus this
   int64_t max_trials = 0;                   // search trials of the job; 0: no limit
   bool fresh = false;                       // do not observe stored trials
+  bool recheck = false;                     // no search: race each stored winner against its default again
   std::string command;                      // how the user started this, kept with the job
   std::filesystem::path work_directory;     // candidates' objects; emptied afterwards
   const std::atomic<bool>* stop = nullptr;  // set by Ctrl-C

@@ -24,7 +24,7 @@ ARROWS = {
     "cli": ["*"],
     "plugins": [],
     "bench": ["*"],
-    "examples": [],
+    "examples": ["executor"],  # what an app links
     "tests": ["*"],
 }
 # Single headers that pass regardless: plain values with no dependencies of their own.

@@ -162,6 +162,20 @@ TEST_F(LoopTest, AWholeBudgetSpentEarlierLeavesOnlyNothingToMeasure) {
   EXPECT_EQ(rows("search").size(), 3u);
 }
 
+TEST_F(LoopTest, RecheckRacesTheStoredWinnerAndCanTakeItBack) {
+  run();
+  options.recheck = true;
+  const TuningResult kept = run();
+  EXPECT_EQ(kept.tasks[0].best.at("x"), 7);
+  EXPECT_EQ(rows("search").size(), 16u) << "a recheck searches nothing";
+  const auto times = runner.time_ns;
+  runner.time_ns = [&](const Config& c, int round) { return c.at("x") == 7 ? 2000.0 + round : times(c, round); };
+  const TuningResult taken_back = run();
+  EXPECT_TRUE(taken_back.tasks[0].verdict.b_faster());
+  EXPECT_EQ(taken_back.tasks[0].best.at("x"), 0);
+  EXPECT_EQ(database->best(TuningKey{tasks[0].workload.id(), "fake-device", options.context}, 1).config.at("x"), 0);
+}
+
 TEST_F(LoopTest, UnknownStrategySuggestsTheNearest) {
   options.strategy = "randon";
   try {
