@@ -13,7 +13,7 @@ namespace {
 struct Range {
   int64_t start, end, step;
   int64_t count() const {
-    if ((step > 0 && end <= start) || (step < 0 && end >= start)) return 0;
+    if (step == 0 || (step > 0 && end <= start) || (step < 0 && end >= start)) return 0;
     return step > 0 ? (end - start + step - 1) / step : (start - end - step - 1) / -step;
   }
 };
@@ -80,10 +80,11 @@ std::vector<Range> ranges_of(const Node& node, const Shape& input) {
   std::vector<Range> ranges;
   for (size_t d = 0; d < input.size(); ++d) {
     const Range range{starts[d], ends[d], steps[d]};
-    const int64_t count = range.step == 0 ? -1 : range.count();
+    const int64_t count = range.count();
     const int64_t last = range.start + (count - 1) * range.step;
     const bool inside = range.start >= 0 && range.start < input[d] && last >= 0 && last < input[d];
-    if (count != 0 && !(count > 0 && inside)) refuse("Slice", "it reaches outside its input", "normalise it first");
+    if (range.step == 0 || (count != 0 && !inside))
+      refuse("Slice", "it reaches outside its input", "normalise it first");
     ranges.push_back(range);
   }
   return ranges;

@@ -24,8 +24,8 @@ TensorType boolean(Shape shape) {
 
 class Cases {
  public:
-  void add(const std::string& op, const std::string& variant, Attributes attributes, std::vector<TensorType> types,
-           int inputs = 1, int opset = 21) {
+  void add(const std::string& op, const std::string& variant, Attributes attributes,
+           const std::vector<TensorType>& types, int inputs = 1, int opset = 21) {
     const std::string name = variant.empty() ? op : op + "_" + variant;
     cases_.push_back({name, one_node(op, std::move(attributes), types, inputs, opset)});
   }

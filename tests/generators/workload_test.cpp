@@ -166,6 +166,21 @@ TEST(Workload, HostileTextIsRefused) {
   }
 }
 
+/// A slice is the one copy whose attributes are addresses.
+TEST(Workload, HostileSlicesAreRefused) {
+  const Workload good = one_node(
+      "Slice",
+      {{"starts", std::vector<int64_t>{1}}, {"ends", std::vector<int64_t>{6}}, {"steps", std::vector<int64_t>{2}}},
+      {{DType::f32, {7}}});
+  const std::vector<std::pair<std::string, int64_t>> changes = {
+      {"starts", -1}, {"starts", 7}, {"ends", 9}, {"steps", 0}, {"steps", -2}, {"axes", 1}, {"axes", -1}};
+  for (const auto& [name, value] : changes) {
+    Workload bad = good;
+    bad.nodes[0].attributes[name] = std::vector<int64_t>{value};
+    EXPECT_THROW(Workload::parse(bad.canonical_json()), Error) << name << " " << value;
+  }
+}
+
 TEST(Workload, BrokenTextIsRefused) {
   const std::string text = kConvRelu;
   for (size_t length = 0; length < text.size(); ++length) {
