@@ -48,8 +48,8 @@ void build_objects(const BundleRequest& request, const std::vector<PlannedKernel
                   "free some space or choose another folder");
     }
     if (outcomes[i].message.find("No space left on device") != std::string::npos) {
-      throw Error("cannot write bundle " + request.directory.string(), "No space left on device",
-                  "choose a folder on a disk with free space");
+      throw Error("cannot write " + builds[i].object.string(), "No space left on device",
+                  "choose another folder or free some space");
     }
     throw Error("cannot build the kernel of '" + kernels[i].workload->summary() + "' as " +
                     kernels[i].choice.config.canonical(),
