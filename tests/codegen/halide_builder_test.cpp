@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -73,9 +74,19 @@ class HalideBuilderTest : public testing::Test {
     return request;
   }
   BuildOutcome build_one(const BuildRequest& request) { return builder_->build({&request, 1}).at(0); }
+  RunOutcome run(const BuildRequest& built) {
+    const auto packed = builder_->pack(workload_, built.config, {&arguments_[1], 1});
+    const auto runner = start_runner({.runner = HONE_RUNNER, .command_prefix = {}});
+    KernelRequest request{{arguments_[0].bytes}, {3 * 7 * 4}, {}, {}};
+    request.candidates.push_back({built.shared, kernel_symbol(workload_, built.config, device_), {packed[0].bytes}});
+    return runner->run_kernels(request).at(0);
+  }
+  static Tensor output(const RunOutcome& outcome) { return {DType::f32, {3, 7}, outcome.outputs.at(0)}; }
 
   TemporaryDirectory directory_;
   Workload workload_ = dense_relu();
+  std::vector<Tensor> arguments_ = make_arguments(workload_, 1);
+  Tensor expected_ = evaluate_reference(workload_, arguments_)[0];
   DeviceInfo device_ = resolve_device("host", detect_host_cpu());
   std::unique_ptr<Builder> builder_ = start(1);
 };
@@ -88,15 +99,9 @@ TEST_F(HalideBuilderTest, BuildsAKernelThatTheRunnerRuns) {
   EXPECT_FALSE(fs::exists(built.object.string() + ".raw"));
   for (const std::string& name : undefined_symbols(built.object)) EXPECT_EQ(name.find("halide"), std::string::npos);
 
-  const std::vector<Tensor> arguments = make_arguments(workload_, 1);
-  const auto packed = builder_->pack(workload_, built.config, {&arguments[1], 1});
-  const auto runner = start_runner({.runner = HONE_RUNNER, .command_prefix = {}});
-  KernelRequest run{{arguments[0].bytes}, {3 * 7 * 4}, {}, {}};
-  run.candidates.push_back({built.shared, kernel_symbol(workload_, built.config, device_), {packed[0].bytes}});
-  const RunOutcome result = runner->run_kernels(run).at(0);
+  const RunOutcome result = run(built);
   ASSERT_EQ(result.status, RunStatus::ok) << result.message;
-  const Tensor actual{DType::f32, {3, 7}, result.outputs.at(0)};
-  EXPECT_LE(relative_error(actual, evaluate_reference(workload_, arguments)[0]), tolerance(workload_));
+  EXPECT_LE(relative_error(output(result), expected_), tolerance(workload_));
 }
 
 TEST_F(HalideBuilderTest, ObjectsAreTheSameBytesInAnyOrderAndProcess) {
@@ -111,6 +116,24 @@ TEST_F(HalideBuilderTest, ObjectsAreTheSameBytesInAnyOrderAndProcess) {
   ASSERT_EQ(build_one(first).status, BuildStatus::ok);
   EXPECT_TRUE(contents(first.object) == object);
   EXPECT_TRUE(contents(first.shared) == shared);
+}
+
+TEST_F(HalideBuilderTest, FaultyKernelsAreFaultyAsMeant) {
+  const BuildRequest crash = request("faulty_crash_at_run"), last = request("faulty_last_pixel");
+  ASSERT_EQ(build_one(crash).status, BuildStatus::ok);
+  const RunOutcome crashed = run(crash);
+  EXPECT_EQ(crashed.status, RunStatus::failed);
+  EXPECT_NE(crashed.message.find("SIG"), std::string::npos) << crashed.message;
+
+  ASSERT_EQ(build_one(last).status, BuildStatus::ok);
+  const RunOutcome result = run(last);
+  ASSERT_EQ(result.status, RunStatus::ok) << result.message;
+  const Tensor actual = output(result);
+  EXPECT_GT(relative_error(actual, expected_), tolerance(workload_));
+  for (size_t i = 0; i < 21; ++i) {
+    const bool wrong = std::abs(actual.as<float>()[i] - expected_.as<float>()[i]) > 1;
+    EXPECT_EQ(wrong, i == 2 * 7 + 5) << i;  // the last row's last odd column
+  }
 }
 
 TEST_F(HalideBuilderTest, FailuresAreOutcomesAndLeaveNoFiles) {
