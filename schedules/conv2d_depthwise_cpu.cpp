@@ -52,24 +52,33 @@ std::vector<int64_t> up_to(std::vector<int64_t> values, int64_t limit) {
   return values;
 }
 
-/// The default is the tile that divides the row and comes closest to seven pixels, all taps unrolled up to 3x3; short
-/// tiles take two rows. Measured (Zen 3, one core, peak 97 GFLOP/s): 32@112 75, 144@56 60-63, 384@14 62, 960@7 74.
+/// The largest value of a knob's domain that is at most `limit`.
+int64_t largest_up_to(const SearchSpace& space, std::string_view name, int64_t limit) {
+  int64_t largest = 1;
+  for (const TunableParam& param : space.params) {
+    if (param.name != name) continue;
+    for (const int64_t value : param.values) {
+      if (value <= limit) largest = value;
+    }
+  }
+  return largest;
+}
+
+/// All taps unrolled; 4x2 pixels share loads best at stride 1, narrow rows take one tile, stride 2 has little to share.
+/// Measured (Zen 3, one core, peak 97 GFLOP/s, weights cold): 32@112 70 to 75, 144@56 57, 576@14 58, 960@7 59,
+/// 5x5 240@28 72; stride 2 is bound by loads: 96@112 37, 192@28 37, 5x5 672@14 54.
 Config default_point(const SearchSpace& space, const Conv2dShape& s) {
   Config config{space.implementation, space.version, {}};
   for (const TunableParam& param : space.params) config.values[param.name] = param.values.front();
   if (config.values.contains("parallel")) config.values["parallel"] = 1;
-  const auto wasted = [&](int64_t xr) { return (s.out_width + xr - 1) / xr * xr - s.out_width; };
-  const auto score = [&](int64_t xr) { return std::abs(xr - 7) + 4 * wasted(xr); };
-  int64_t best = 1;
-  for (const TunableParam& param : space.params) {
-    if (param.name != "xr") continue;
-    for (const int64_t xr : param.values) {
-      if (score(xr) < score(best)) best = xr;
-    }
-  }
-  config.values["xr"] = best;
-  config.values["yr"] = best <= 4 && s.out_height % 2 == 0 ? 2 : 1;
-  config.values["unroll_y"] = s.kernel_x * s.kernel_y <= 9 ? 1 : 0;
+  const bool strided = s.stride_x * s.stride_y > 1;
+  int64_t xr = 4, yr = 2;
+  if (strided && s.kernel_x <= 3) xr = 2;
+  if ((strided && s.kernel_x > 3) || s.out_width <= 7 || s.out_height == 1) xr = 7, yr = 1;
+  config.values["xr"] = std::min(xr, largest_up_to(space, "xr", s.out_width));
+  config.values["yr"] = yr;
+  const int64_t taps = s.kernel_x * s.kernel_y;
+  config.values["unroll_y"] = config.at("xr") * yr * taps <= kMaxUnrolled ? 1 : 0;
   return config;
 }
 

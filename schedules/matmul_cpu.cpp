@@ -122,7 +122,8 @@ SearchSpace MatmulCpu::space(const Workload& workload, const DeviceInfo& device,
   add_tile_params(space, extents_of(s), device);
   if (context.threads > 1) space.params.push_back({"parallel", {0, 1}});
   space.default_config = best_modelled_tile(
-      space, [&](const Config& config) { return modelled_cycles(RegisterTile::of(config), extents_of(s), false); });
+      space, default_block(extents_of(s), device, context.threads),
+      [&](const Config& config) { return modelled_cycles(RegisterTile::of(config), extents_of(s), false); });
   return space;
 }
 
