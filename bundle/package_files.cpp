@@ -38,17 +38,18 @@ std::string c_string(const std::string& text) {
 }
 
 std::string tensor_list(const BundleManifest& manifest, const std::vector<PlanTensor>& tensors, const char* kind) {
+  const std::string head = "#define HONE_" + manifest.name + "_" + kind + "_";
   std::string text;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const PlanView& view = manifest.tensors[tensors[i].view];
     std::string shape;
-    for (int64_t extent : view.extents) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
-    const std::string prefix = "#define HONE_" + manifest.name + "_" + kind + "_" + std::to_string(i);
+    for (int64_t extent : view.extents) shape.append(shape.empty() ? "" : ", ").append(std::to_string(extent));
+    const std::string prefix = head + std::to_string(i);
     text += prefix + "_NAME " + c_string(tensors[i].name) + "\n";
     text += prefix + "_DTYPE \"" + std::string(name(view.dtype)) + "\"\n";
     text += prefix + "_SHAPE {" + shape + "} /* rank " + std::to_string(view.extents.size()) + " */\n";
   }
-  return text + "#define HONE_" + manifest.name + "_" + kind + "_COUNT " + std::to_string(tensors.size()) + "\n";
+  return text + head + "COUNT " + std::to_string(tensors.size()) + "\n";
 }
 
 constexpr const char* kCHeaderHead = R"(/* SPDX-License-Identifier: MIT
