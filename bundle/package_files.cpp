@@ -44,10 +44,12 @@ std::string tensor_list(const BundleManifest& manifest, const std::vector<PlanTe
     const PlanView& view = manifest.tensors[tensors[i].view];
     std::string shape;
     for (int64_t extent : view.extents) shape.append(shape.empty() ? "" : ", ").append(std::to_string(extent));
-    const std::string prefix = head + std::to_string(i);
-    text += prefix + "_NAME " + c_string(tensors[i].name) + "\n";
-    text += prefix + "_DTYPE \"" + std::string(name(view.dtype)) + "\"\n";
-    text += prefix + "_SHAPE {" + shape + "} /* rank " + std::to_string(view.extents.size()) + " */\n";
+    const auto define = [&](const char* what, const std::string& value) {
+      text.append(head).append(std::to_string(i)).append(what).append(value).append("\n");
+    };
+    define("_NAME ", c_string(tensors[i].name));
+    define("_DTYPE ", c_string(std::string(name(view.dtype))));
+    define("_SHAPE ", "{" + shape + "} /* rank " + std::to_string(view.extents.size()) + " */");
   }
   return text + head + "COUNT " + std::to_string(tensors.size()) + "\n";
 }
