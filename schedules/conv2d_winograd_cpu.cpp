@@ -50,6 +50,12 @@ int64_t lanes_of(int64_t channels, const DeviceInfo& device) {
   return lanes;
 }
 
+constexpr int64_t kMaxTransformedBytes = 64 << 20;
+
+int64_t transformed_bytes(const Conv2dShape& s, int64_t m) {
+  return (m + 2) * (m + 2) * s.in_channels * s.out_channels * 4;
+}
+
 Support Conv2dWinogradCpu::supports(const Workload& workload, const DeviceInfo& device) const {
   const AnchorMatch match = match_anchor(workload, {"Conv"});
   if (match.anchor == nullptr) return {false, match.reason};
@@ -64,6 +70,7 @@ Support Conv2dWinogradCpu::supports(const Workload& workload, const DeviceInfo& 
   const bool whole =
       s.in_channels % lanes_of(s.in_channels, device) == 0 && s.out_channels % lanes_of(s.out_channels, device) == 0;
   if (!whole || s.in_channels < 8) return {false, "channels are too few or no whole vectors"};
+  if (transformed_bytes(s, 2) > kMaxTransformedBytes) return {false, "the transformed weights would be too large"};
   if (s.out_height < 4 || s.out_width < 4) return {false, "the map is smaller than a tile"};
   return {true, ""};
 }
@@ -88,7 +95,8 @@ double modelled_cycles(const Conv2dShape& s, const Config& c, int64_t l2_bytes) 
   const double vectors = static_cast<double>(c.at("nv")), pixels = static_cast<double>(c.at("xr"));
   const double in = static_cast<double>(s.in_channels), out = static_cast<double>(s.out_channels);
   const double positions = static_cast<double>(n * n);
-  const double idle = std::max({vectors * pixels, vectors + pixels, 8.0}) / (vectors * pixels);
+  // Full chains of the FMA units, with a little for more of them where the rest is equal.
+  const double idle = (std::max({vectors * pixels, vectors + pixels, 8.0}) + 0.2) / (vectors * pixels);
   const double transforms = 1 + 10.0 * static_cast<double>(n) * (1 / in + 1 / out);
   const double products = passes * tiles * positions * in * out / 16 * idle * transforms;
   // Weights come from memory once at four bytes a cycle, then from the last-level cache at ten.
@@ -127,6 +135,12 @@ SearchSpace Conv2dWinogradCpu::space(const Workload& workload, const DeviceInfo&
       {"strips", [s](const Config& c) { return c.at("tyb") < round_up_division(s.out_height, c.at("m")); }});
   space.constraints.push_back(
       {"tile fits the map", [s](const Config& c) { return c.at("m") <= s.out_width && c.at("m") <= s.out_height; }});
+  // Weights grow 1.8, 4 and 7 times. Cold, F6 loses from 256 channels on and F4 from 512 (Zen 3), and a bundle should
+  // not grow for it.
+  space.constraints.push_back({"transformed weights", [s](const Config& c) {
+                                 const int64_t limits[] = {kMaxTransformedBytes, 10 << 20, 5 << 20};
+                                 return transformed_bytes(s, c.at("m")) <= limits[c.at("m") / 2 - 1];
+                               }});
   // More than the L1 ways of rows that lie a multiple of 4 KB apart evict each other: 4 to 8 times slower.
   space.constraints.push_back({"cache ways", [s](const Config& c) {
                                  const bool aliases = (s.in_channels * 4) % 4096 == 0;
