@@ -96,11 +96,15 @@ SearchSpace Conv2dDirectCpu::space(const Workload& workload, const DeviceInfo& d
                                   : padded      ? std::vector<int64_t>{0, 1}
                                                 : std::vector<int64_t>{0}});
   if (context.threads > 1) space.params.push_back({"parallel", {0, 1}});
-  space.constraints.push_back(
-      {"row tiles", [s](const Config& c) { return c.at("rows") == 0 || s.out_width % c.at("xr") == 0; }});
-  space.constraints.push_back({"unrolled code", [s](const Config& c) {
+  // Rows that a tile doesn't divide are only for outputs whose rows don't fuse.
+  space.constraints.push_back({"row tiles", [s, output_fuses](const Config& c) {
+                                 return c.at("rows") == 0 || !output_fuses || s.out_width % c.at("xr") == 0;
+                               }});
+  // A kernel so wide that no tile stays within the budget still gets its smallest ones.
+  const int64_t least = 8 * 3 * s.kernel_x * (s.in_channels <= 4 ? s.in_channels : 1);
+  space.constraints.push_back({"unrolled code", [s, budget = std::max(kMaxUnrolled, least)](const Config& c) {
                                  const int64_t tile = c.at("nv") * c.at("xr") * c.at("ku");
-                                 return tile * (c.at("rows") == 0 ? 1 : 3 * s.kernel_x) <= kMaxUnrolled;
+                                 return tile * (c.at("rows") == 0 ? 1 : 3 * s.kernel_x) <= budget;
                                }});
   space.default_config = best_modelled_tile(space, default_block(fused_extents(s), device, context.threads),
                                             [&](const Config& config) { return modelled_config_cycles(config, s); });

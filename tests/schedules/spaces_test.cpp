@@ -14,7 +14,8 @@
 namespace hone {
 namespace {
 
-Workload convolution(int64_t ci, int64_t size, int64_t co, int64_t kernel, int64_t stride, int64_t group) {
+Workload convolution(int64_t ci, int64_t size, int64_t co, int64_t kernel, int64_t stride, int64_t group,
+                     MemoryOrder out = MemoryOrder::channels_last) {
   WorkloadSketch s;
   const int x = s.input({1, ci, size, size}, MemoryOrder::channels_last);
   const int w = s.constant({co, ci / group, kernel, kernel}), b = s.constant({co});
@@ -23,7 +24,7 @@ Workload convolution(int64_t ci, int64_t size, int64_t co, int64_t kernel, int64
                   {{"strides", std::vector<int64_t>{stride, stride}},
                    {"pads", std::vector<int64_t>{pad, pad, pad, pad}},
                    {"group", group}}),
-           MemoryOrder::channels_last);
+           out);
   return s.workload();
 }
 
@@ -35,10 +36,12 @@ std::vector<Workload> many_workloads() {
         if (kernel / 2 * 2 + size < kernel) continue;
         workloads.push_back(convolution(channels, size, channels == 3 ? 32 : channels, kernel, 1, 1));
         workloads.push_back(convolution(channels, size, channels + 1, kernel, 2, 1));
+        workloads.push_back(convolution(channels, size, 8, kernel, 1, 1, MemoryOrder::channels_last_crop));
         if (channels > 1) workloads.push_back(convolution(channels, size, channels, kernel, 1, channels));
       }
     }
   }
+  workloads.push_back(convolution(2, 97, 8, 61, 1, 1, MemoryOrder::channels_last_crop));
   for (auto* cases : {convolution_cases, depthwise_cases, matmul_cases, pool_cases, pointwise_cases, other_cases}) {
     for (const WorkloadCase& c : cases()) workloads.push_back(c.workload);
   }

@@ -16,13 +16,15 @@ enum class MemoryOrder {
   dense,
   channels_last,
   channels_last_gaps,  // a slice of a tensor with three more channels
+  channels_last_crop,  // a crop of an image two columns wider
 };
 
 inline Strides strides_of(const Shape& shape, MemoryOrder order) {
   if (order == MemoryOrder::dense) return dense_strides(shape);
   if (order == MemoryOrder::channels_last) return channels_last_strides(shape);
   Shape wider = shape;
-  if (wider.size() > 1) wider[1] += 3;
+  if (order == MemoryOrder::channels_last_gaps && wider.size() > 1) wider[1] += 3;
+  if (order == MemoryOrder::channels_last_crop) wider.back() += 2;
   return channels_last_strides(wider);
 }
 
