@@ -20,7 +20,7 @@ import small_models
 from hone_program import Findings, Hone
 
 # Not the message: progress before the failure, and what the sanitizer says of Halide's own stacks in preset dev.
-PROGRESS = re.compile(r"kernel \d+ of \d+$|tuning .*workloads on|WARNING: ASan doesn't fully support|note: ")
+PROGRESS = re.compile(r"kernel \d+ of \d+$|tuning .*workloads on|==\d+==WARNING: ASan doesn't fully support|note: ")
 MOUNTED_TITLES = ("full disk", "read-only folder", "database in a read-only folder")
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "messages.golden")
 
