@@ -137,9 +137,11 @@ KernelPipeline PoolCpu::build(const Workload& workload, const Config& config, co
   const int lanes = device.float_lanes(), vectors = static_cast<int>(config.at("nv"));
   const int64_t channels = shape[shape.size() - 1 - lane_dim];
   Var block("cb"), vector("cv"), lane("cl"), tile("xt"), pixel("xi");
-  const bool whole = channels % (static_cast<int64_t>(lanes) * vectors) == 0;
-  output.split(c, block, vector, lanes * vectors, whole ? TailStrategy::RoundUp : TailStrategy::GuardWithIf)
-      .split(vector, vector, lane, lanes);
+  const auto tail = [](bool divides) { return divides ? TailStrategy::RoundUp : TailStrategy::GuardWithIf; };
+  const int64_t whole_vectors = (channels + lanes - 1) / lanes;
+  // Lanes first: the guard of a last block is a scalar branch per vector, not a mask.
+  output.split(c, vector, lane, lanes, tail(channels % lanes == 0))
+      .split(vector, block, vector, vectors, tail(whole_vectors % vectors == 0));
   std::vector<Halide::VarOrRVar> loops{lane, vector};
   Var level = block;
   if (!order.empty()) {

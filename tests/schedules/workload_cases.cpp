@@ -219,6 +219,8 @@ std::vector<WorkloadCase> pool_cases() {
       {"global_max", pool("GlobalMaxPool", {1, 24, 3, 5}, {})},
       {"mean_of_planes", pool("ReduceMean", {1, 24, 6, 5}, {{"axes", Ints{2, 3}}, {"keepdims", int64_t{1}}})},
       {"mean_of_planes_flat", pool("ReduceMean", {2, 17, 6, 5}, {{"axes", Ints{2, 3}}, {"keepdims", int64_t{0}}})},
+      {"mean_of_rows_guarded_vectors",
+       pool("ReduceMean", {1, 40, 11, 6}, {{"axes", Ints{2}}, {"keepdims", int64_t{1}}}, true)},
       {"max_of_rows", pool("ReduceMax", {5, 6, 19}, {{"axes", Ints{1}}, {"keepdims", int64_t{0}}}, false, dense)},
       {"sum_of_the_innermost",
        pool("ReduceSum", {5, 6, 19}, {{"axes", Ints{2}}, {"keepdims", int64_t{0}}}, false, dense)},
