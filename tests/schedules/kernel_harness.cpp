@@ -164,11 +164,15 @@ std::string lowered_text(const Workload& workload, const Implementation& impleme
   text << stream.rdbuf();
   std::filesystem::remove(file);
   // By hand: g++ 12 takes std::regex for uninitialised memory under -fsanitize=address -Werror.
+  const std::string numbered = text.str();
+  const auto digit = [&](size_t at) { return at < numbered.size() && numbered[at] >= '0' && numbered[at] <= '9'; };
   std::string plain;
-  bool in_suffix = false;
-  for (const char c : text.str()) {
-    in_suffix = c == '$' || (in_suffix && c >= '0' && c <= '9');
-    if (!in_suffix) plain += c;
+  for (size_t i = 0; i < numbered.size(); ++i) {
+    if (numbered[i] != '$' || !digit(i + 1)) {
+      plain += numbered[i];
+      continue;
+    }
+    while (digit(i + 1)) ++i;
   }
   return plain;
 }
