@@ -61,13 +61,8 @@ std::vector<Series> bench_workload(const Surroundings& surroundings, const std::
   state.reference = make_reference_run(tasks.front().workload);
   std::vector<Contender> contenders;
   for (const SearchSpace& space : builder->spaces(tasks.front().workload, device, context)) {
-    BuildRequest request;
-    request.workload = tasks.front().workload;
-    request.config = space.default_config;
-    request.device = device;
-    const std::string symbol = kernel_symbol(request.workload, request.config, device);
-    request.object = scratch.path() / (symbol + ".o");
-    request.shared = scratch.path() / (symbol + ".so");
+    const BuildRequest request =
+        candidate_request(tasks.front().workload, space.default_config, device, scratch.path());
     const BuildOutcome built = builder->build({&request, 1}).front();
     if (built.status != BuildStatus::ok) {
       throw Error("cannot bench " + file, space.default_config.canonical() + " does not build: " + built.message,

@@ -47,6 +47,18 @@ ReferenceRun make_reference_run(const Workload& workload) {
   return run;
 }
 
+BuildRequest candidate_request(const Workload& workload, const Config& config, const DeviceInfo& device,
+                               const std::filesystem::path& directory) {
+  BuildRequest request;
+  request.workload = workload;
+  request.config = config;
+  request.device = device;
+  const std::string symbol = kernel_symbol(workload, config, device);
+  request.object = directory / (symbol + ".o");
+  request.shared = directory / (symbol + ".so");
+  return request;
+}
+
 void TaskState::add(Contender contender) {
   if (contender.config == default_config) {
     default_ns = default_ns == 0 ? contender.best_ns : std::min(default_ns, contender.best_ns);

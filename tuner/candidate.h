@@ -25,6 +25,10 @@ struct ReferenceRun {
 };
 ReferenceRun make_reference_run(const Workload& workload);
 
+/// Builds <directory>/<symbol>.{o,so}: the names by which CandidateRunner finds the kernel again.
+BuildRequest candidate_request(const Workload& workload, const Config& config, const DeviceInfo& device,
+                               const std::filesystem::path& directory);
+
 /// A candidate that ran right, as the play-off needs it.
 struct Contender {
   Config config;

@@ -159,14 +159,7 @@ void TuningLoop::run_batch(TaskState& state, int count, const char* phase) {
   }
   std::vector<BuildRequest> requests;
   for (const Config& config : configs) {
-    BuildRequest request;
-    request.workload = state.task->workload;
-    request.config = config;
-    request.device = options_.device;
-    const std::string symbol = kernel_symbol(request.workload, config, request.device);
-    request.object = options_.work_directory / (symbol + ".o");
-    request.shared = options_.work_directory / (symbol + ".so");
-    requests.push_back(std::move(request));
+    requests.push_back(candidate_request(state.task->workload, config, options_.device, options_.work_directory));
   }
   const bool defaults = std::string_view(phase) == "defaults";
   if (options_.context.threads > 1) {  // a build beside a measurement of several threads would disturb it

@@ -40,14 +40,8 @@ bool Playoff::ensure_built(const TaskState& state, std::vector<Contender>& conte
   std::vector<size_t> missing;
   for (size_t i = 0; i < contenders.size(); ++i) {
     if (!contenders[i].shared.empty()) continue;
-    BuildRequest request;
-    request.workload = state.task->workload;
-    request.config = contenders[i].config;
-    request.device = options_.device;
-    const std::string symbol = kernel_symbol(request.workload, request.config, request.device);
-    request.object = options_.work_directory / (symbol + ".o");
-    request.shared = options_.work_directory / (symbol + ".so");
-    requests.push_back(std::move(request));
+    requests.push_back(
+        candidate_request(state.task->workload, contenders[i].config, options_.device, options_.work_directory));
     missing.push_back(i);
   }
   if (requests.empty()) return true;
